@@ -1,0 +1,80 @@
+# Every task of development. Needs make, Python 3.11 or newer, and an index that pip can install from;
+# environments are made on first use, and again when pyproject.toml changes.
+
+PYTHON ?= python3
+VENV := .venv
+ARGS :=
+COV := --cov
+WORKERS := auto
+
+PIP = $(VENV)/bin/python -m pip --quiet --quiet --disable-pip-version-check
+
+# Tests also run on a second Python: the first one that works and is of another version than the environment's.
+OTHERS = python3.13 $(wildcard $(HOME)/.pyenv/versions/3.13*/bin/python) \
+         python3.11 $(wildcard $(HOME)/.pyenv/versions/3.11*/bin/python)
+IF_OTHER = import sys; sys.version.split(".")[:2] != sys.argv[1].split(".")[:2] and print(sys.executable)
+MINE = $(shell $(VENV)/bin/python -c 'import platform; print(platform.python_version())')
+SECOND = $(firstword $(foreach python,$(OTHERS),$(shell $(python) -c '$(IF_OTHER)' $(MINE) 2>/dev/null)))
+
+# Stamps of an environment whose interpreter is gone mean nothing.
+$(shell test -x $(VENV)/bin/python || rm -f $(VENV)/.ready*)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help demo test lint types format check wheel test-second bench clean
+
+help:  ## list these tasks
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.ready  ## compare the two runs in examples/terminal-bench
+	cd examples/terminal-bench && "$(CURDIR)/$(VENV)/bin/gym" dev compare old/rollouts.jsonl new/rollouts.jsonl
+
+test: $(VENV)/.ready-test  ## run the tests, all branches covered; a part, uncovered: make test COV= ARGS='-k join'
+	$(VENV)/bin/python -m pytest -n $(WORKERS) $(COV) $(ARGS)
+
+lint: $(VENV)/.ready-dev  ## check style and layout
+	$(VENV)/bin/python -m ruff check .
+	$(VENV)/bin/python -m ruff format --check .
+
+types: $(VENV)/.ready-dev  ## check types
+	$(VENV)/bin/python -m mypy
+
+format: $(VENV)/.ready-dev  ## lay the code out, fix what can be fixed
+	$(VENV)/bin/python -m ruff format .
+	$(VENV)/bin/python -m ruff check --fix .
+
+check: lint types wheel test-second test  ## everything a change must pass
+
+wheel: $(VENV)/.ready-dev  ## build sdist and wheel, try the wheel in fresh environments
+	rm -rf dist
+	$(VENV)/bin/python -m build --outdir dist . >/dev/null
+	$(VENV)/bin/python tools/try_wheel.py dist/*.whl
+
+test-second: $(VENV)/.ready-test  ## run the tests on a second Python, where there is one
+	$(if $(SECOND),$(MAKE) --no-print-directory test VENV='.venv-beside-$(MINE)' PYTHON='$(SECOND)' COV=,\
+	@echo 'tests on a second Python skipped: found neither 3.13 nor 3.11 beside $(MINE)')
+
+bench: $(VENV)/.ready-bench  ## run the benchmarks
+	$(VENV)/bin/python bench/run.py $(ARGS)
+
+clean:  ## remove environments, caches and whatever was built
+	rm -rf .venv* build dist htmlcov .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find bench examples src tests tools -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+define MAKE_VENV
+@test -x $(VENV)/bin/python || $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	{ echo 'Python 3.11 or newer is needed; name one: make PYTHON=python3.12 ...' >&2; exit 1; }
+@test -x $(VENV)/bin/python || $(PYTHON) -m venv --clear $(VENV) || { rm -rf $(VENV); exit 1; }
+endef
+
+$(VENV)/.ready: pyproject.toml
+	$(MAKE_VENV)
+	$(PIP) install --editable .
+	@touch $@
+
+# The extra `dev` holds `test`, and either holds what `demo` needs.
+$(VENV)/.ready-%: pyproject.toml
+	$(MAKE_VENV)
+	$(PIP) install --editable '.[$*]'
+	@touch $@ $(VENV)/.ready $(if $(filter dev,$*),$(VENV)/.ready-test)

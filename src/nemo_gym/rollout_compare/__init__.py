@@ -1,0 +1,56 @@
+"""Compare two runs of the same tasks: same result, or did it flip, and why?
+
+The road from bytes to report, a module and a value for each step:
+
+1. `lines`     files to lines: (number, offset, bytes)
+2. `decode`    a line to the values of the fields that matter
+3. `rows`      those values to `Facts`, and to the identity of the row's task
+4. `table`     one run to a `Table`: its facts in columns (`run`, `sidecar`: which files and failures are the run's)
+5. `join`      two tables to a `Join`: which rows are attempts at one task
+6. `compare`   a join to a `CompareResult`: each task's category
+7. `evidence`  the flips of a result to what the verifier said (`logs`: files on disk)
+8. `report`    a finished result to text or JSON
+
+`command` is that road with options, `cli` the command line, `outputs` the only writer.
+"""
+
+from nemo_gym.rollout_compare.command import RolloutCompareConfig, run_compare
+from nemo_gym.rollout_compare.compare import compare_rollouts, summarize_side
+from nemo_gym.rollout_compare.evidence import tail_lines, verifier_output
+from nemo_gym.rollout_compare.join import detect_task_key
+from nemo_gym.rollout_compare.report import render_report, summary_dict, summary_schema
+from nemo_gym.rollout_compare.rows import agent_error, mask_reason, measured_failure_kind, task_id_of, tasksets_of
+from nemo_gym.rollout_compare.run import load_rollouts
+from nemo_gym.rollout_compare.schema import (
+    Category,
+    CompareInputError,
+    CompareResult,
+    Side,
+    TaskComparison,
+    TaskSide,
+)
+
+__all__ = [
+    "Category",
+    "CompareInputError",
+    "CompareResult",
+    "RolloutCompareConfig",
+    "Side",
+    "TaskComparison",
+    "TaskSide",
+    "agent_error",
+    "compare_rollouts",
+    "detect_task_key",
+    "load_rollouts",
+    "mask_reason",
+    "measured_failure_kind",
+    "render_report",
+    "run_compare",
+    "summarize_side",
+    "summary_dict",
+    "summary_schema",
+    "tail_lines",
+    "task_id_of",
+    "tasksets_of",
+    "verifier_output",
+]

@@ -1,0 +1,8 @@
+"""`python -m nemo_gym.rollout_compare OLD NEW`."""
+
+import sys
+
+from nemo_gym.rollout_compare.cli import compare_main
+
+if __name__ == "__main__":
+    sys.exit(compare_main(prog="python -m nemo_gym.rollout_compare"))

@@ -1,0 +1,139 @@
+"""A line to the values of the few fields that a comparison needs.
+
+Two decoders give the same values. The fast one knows the fields beforehand and skips everything else; whatever it
+refuses is tried by the plain one, which alone decides what is an error. Rows that are already objects are picked apart
+by the same paths.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+
+from nemo_gym.rollout_compare.schema import CompareInputError, Row
+
+_Tree = dict[str, "_Tree"]
+
+
+class InvalidLine(CompareInputError):
+    """A line is not JSON, or not an object."""
+
+
+def parse_object(line: bytes) -> dict[str, Any]:
+    """The whole row, by the rules of `json.loads`: the plain decoder.
+
+    Invalid UTF-8 becomes U+FFFD. An integer of more digits than Python converts is kept as text.
+
+    Raises:
+        InvalidLine: The line is not JSON, is nested too deeply, or is not an object.
+    """
+    try:
+        value = json.loads(line.decode("utf-8", "replace"), parse_int=_integer)
+    except json.JSONDecodeError as error:
+        raise InvalidLine(f"invalid JSON ({error.msg} at column {error.colno})") from None
+    except RecursionError:
+        raise InvalidLine("invalid JSON (nested too deeply)") from None
+    if not isinstance(value, dict):
+        raise InvalidLine("expected a JSON object per line")
+    return value
+
+
+def _integer(digits: str) -> int | str:
+    try:
+        return int(digits)
+    except ValueError:
+        return digits
+
+
+def dig(value: object, names: Sequence[str]) -> Any:
+    """The value at a path of field names; None where there is none."""
+    for name in names:
+        if not isinstance(value, Mapping):
+            return None
+        value = value.get(name)
+    return value
+
+
+class RowDecoder:
+    """Gives the values at fixed dotted paths of a row, as a tuple in the order of the paths.
+
+    A path that a row does not have, or whose value is null, gives None.
+    """
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        """Prepare the decoders for two or more paths."""
+        self._names = [tuple(path.split(".")) for path in paths]
+        tree: _Tree = {}
+        leaves = [_shortest(names, self._names) for names in self._names]
+        for leaf in leaves:
+            branch = tree
+            for name in leaf:
+                branch = branch.setdefault(name, {})
+        row_type, attributes = _struct(tree)
+        self._fast: Callable[[bytes], Any] = msgspec.json.Decoder(row_type).decode
+        self._attributes = [[attributes[leaf[: depth + 1]] for depth in range(len(leaf))] for leaf in leaves]
+        self._values: Callable[[Any], tuple[Any, ...]] = attrgetter(*(".".join(path) for path in self._attributes))
+        # A wanted path may go on inside another wanted value (`response.metadata.id`).
+        self._inside = [
+            (i, names[len(leaf) :])
+            for i, (names, leaf) in enumerate(zip(self._names, leaves, strict=True))
+            if names != leaf
+        ]
+
+    def decode(self, line: bytes) -> tuple[Any, ...]:
+        """The values of a line, or `InvalidLine`."""
+        try:
+            row = self._fast(line)
+        except (msgspec.MsgspecError, RecursionError, ValueError):
+            return self.pick(parse_object(line))
+        try:
+            values = self._values(row)
+        except AttributeError:  # a scalar, a list or null stands where a path goes on
+            values = tuple(_dig_attributes(row, path) for path in self._attributes)
+        return self._with_inner(values) if self._inside else values
+
+    def pick(self, row: Row) -> tuple[Any, ...]:
+        """The values of a row that is an object already."""
+        return tuple(dig(row, names) for names in self._names)
+
+    def _with_inner(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        found = list(values)
+        for i, names in self._inside:
+            found[i] = dig(found[i], names)
+        return tuple(found)
+
+
+def _shortest(names: tuple[str, ...], wanted: list[tuple[str, ...]]) -> tuple[str, ...]:
+    """The shortest wanted path that a wanted path lies in: below it everything is decoded."""
+    return min((other for other in wanted if names[: len(other)] == other), key=len)
+
+
+def _dig_attributes(value: object, attributes: Sequence[str]) -> Any:
+    for attribute in attributes:
+        value = getattr(value, attribute, None)
+    return value
+
+
+def _struct(tree: _Tree) -> tuple[type[msgspec.Struct], dict[tuple[str, ...], str]]:
+    """A decoder's type for an object with the given fields, and the attribute for each path.
+
+    Attributes have made-up names: a field may be called anything, and no scalar has an attribute of these names.
+    """
+    attributes: dict[tuple[str, ...], str] = {}
+    fields: list[tuple[str, Any, Any]] = []
+    renamed: dict[str, str] = {}
+    for i, (name, branch) in enumerate(tree.items()):
+        attribute = f"field_{i}"
+        attributes[name,] = attribute
+        renamed[attribute] = name
+        if branch:
+            inner, below = _struct(branch)
+            attributes.update({(name, *path): inner_name for path, inner_name in below.items()})
+            fields.append((attribute, inner | None | bool | int | float | str | list[Any], inner()))
+        else:
+            fields.append((attribute, Any, None))
+    return msgspec.defstruct("Fields", fields, frozen=True, gc=False, rename=renamed), attributes

@@ -1,0 +1,241 @@
+"""Two tables to one list of tasks: which field is the key, what each row's task is called, which rows are one task."""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from nemo_gym.rollout_compare.rows import Identity, label_of
+from nemo_gym.rollout_compare.schema import CompareInputError, Note, Row, Side
+from nemo_gym.rollout_compare.table import KeyColumn, Table
+
+
+@dataclass(frozen=True)
+class TaskRows:
+    """One run's rows, gathered by task.
+
+    Attributes:
+        rows: The rows of the first task in their order, then those of the second, and so on.
+        starts: Where each task's rows begin in `rows`, and after the last task the end.
+        anonymous: The failed attempts that cannot be joined.
+    """
+
+    rows: array[int]
+    starts: array[int]
+    anonymous: list[int]
+
+    def of(self, task: int) -> Sequence[int]:
+        """The rows of a task, in their order."""
+        return self.rows[self.starts[task] : self.starts[task + 1]]
+
+
+@dataclass(frozen=True)
+class Join:
+    """Which rows of two runs are attempts at one task.
+
+    Attributes:
+        tasks: The labels, in Python's string order.
+        rows: Each run's rows by task.
+        keys: The field that told each run's tasks apart.
+        prefixes: The prefix that was taken off every label of a run.
+        keyed_by_taskset: Whether both runs' labels name the taskset.
+        notes: What a reader must know of the tasks' identities.
+    """
+
+    tasks: list[str]
+    rows: dict[Side, TaskRows]
+    keys: dict[Side, str]
+    prefixes: dict[Side, str | None]
+    keyed_by_taskset: bool
+    notes: tuple[Note, ...]
+
+
+def join(tables: dict[Side, Table]) -> Join:
+    """Join two runs' tables by task.
+
+    Raises:
+        CompareInputError: No field tells the tasks of a run apart.
+    """
+    keys = _keys(tables)
+    identities = {side: tables[side].keys[keys[side]].values for side in Side}
+    labels, shared_ids, keyed = _labels(identities)
+    prefixes = _strip_prefix(labels)
+    tasks = sorted({label for side in Side for label in labels[side] if label is not None})
+    numbers = {label: number for number, label in enumerate(tasks)}
+    rows = {side: _rows_by_task(tables[side], keys[side], labels[side], numbers) for side in Side}
+    return Join(tasks, rows, keys, prefixes, keyed, _identity_notes(identities, shared_ids, keyed))
+
+
+def _keys(tables: dict[Side, Table]) -> dict[Side, str]:
+    """Each run's key. A run without a row that has a say takes the other's."""
+    found = {side: _key(table) for side, table in tables.items()}
+    for side in Side:
+        key = found[side] or found[side.other]
+        if key is None:
+            raise CompareInputError("neither run has a row that names a task")
+        found[side] = key
+    return {side: key for side, key in found.items() if key}
+
+
+def _key(table: Table) -> str | None:
+    """The first field that stands on every row that has a say; None if no row has."""
+    if len(table) == len(table.nameless):
+        return table.key
+    for path, column in table.keys.items():
+        if column.first_missing is None:
+            return path
+    raise _no_key(table)
+
+
+def _no_key(table: Table) -> CompareInputError:
+    best, column = max(table.keys.items(), key=lambda item: item[1].stands)
+    row = table.origin(column.first_missing or 0)
+    if table.key:
+        return CompareInputError(f"{row.where}: row has no '{best}' field (keys: {', '.join(row.read())})")
+    stands = ", ".join(f"{path} on {other.stands}" for path, other in table.keys.items())
+    rows = len(table) - len(table.nameless)
+    return CompareInputError(
+        f"{row.where}: row has no '{best}' field, and no task key stands on every row (of {rows} rows: {stands}); "
+        "name the field that holds the task with --key"
+    )
+
+
+def detect_task_key(rows: Sequence[Row]) -> str | None:
+    """The first candidate that every row carries; None where there is none, or no row has a say."""
+    table = Table()
+    table.add_rows(rows)
+    if len(table) == len(table.nameless):
+        return None
+    return next((path for path, column in table.keys.items() if column.first_missing is None), None)
+
+
+_Labels = list[str | None]
+
+
+def _labels(identities: dict[Side, list[Identity | None]]) -> tuple[dict[Side, _Labels], list[str], bool]:
+    """What each run's identities are called, the ids that stay ambiguous, and whether both runs name the taskset."""
+    tasksets = {side: _tasksets(identities[side]) for side in Side}
+    keyed = [side for side in Side if len(tasksets[side]) > 1]
+    labels: dict[Side, _Labels] = {
+        side: [None if one is None else label_of(one, with_taskset=side in keyed) for one in identities[side]]
+        for side in Side
+    }
+    if len(keyed) != 1:
+        return labels, [], len(keyed) == 2
+    (side,) = keyed
+    plain, ambiguous = _plain_ids(identities[side], own=tasksets[side.other])
+    labels[side] = [
+        one[1] if isinstance(one, tuple) and one in plain else label
+        for one, label in zip(identities[side], labels[side], strict=True)
+    ]
+    return labels, ambiguous, False
+
+
+def _tasksets(identities: Iterable[Identity | None]) -> set[str]:
+    return {one[0] for one in identities if isinstance(one, tuple)}
+
+
+def _plain_ids(identities: Iterable[Identity | None], own: Collection[str]) -> tuple[set[tuple[str, str]], list[str]]:
+    """The (taskset, id) pairs that a plain id means, and the ids of which nobody can say which pair they mean.
+
+    A plain id means the only pair of that id or, where several tasksets share it, the one in the taskset (`own`) that
+    the run with the plain ids names.
+    """
+    tasksets: dict[str, list[str]] = defaultdict(list)
+    for one in identities:
+        if isinstance(one, tuple):
+            tasksets[one[1]].append(one[0])
+    plain = {(names[0], task) for task, names in tasksets.items() if len(names) == 1}
+    for task, names in tasksets.items():
+        plain.update((name, task) for name in names if name in own)
+    clear = {task for _, task in plain}
+    return plain, sorted(task for task in tasksets if task not in clear)
+
+
+def _strip_prefix(labels: dict[Side, _Labels]) -> dict[Side, str | None]:
+    """Take the one prefix off the one run's labels that makes the two runs meet, if there is such a prefix.
+
+    It is tried only where the runs share no label. Where either run's prefix would do, neither is taken.
+    """
+    distinct = {side: {label for label in labels[side] if label is not None} for side in Side}
+    prefixes: dict[Side, str | None] = {Side.OLD: None, Side.NEW: None}
+    if not distinct[Side.OLD].isdisjoint(distinct[Side.NEW]):
+        return prefixes
+    found = {side: _joining_prefix(distinct[side], distinct[side.other]) for side in Side}
+    for side in Side:
+        prefix = found[side]
+        if prefix and not found[side.other]:
+            prefixes[side] = prefix
+            labels[side] = [label and label.removeprefix(prefix + "/") for label in labels[side]]
+    return prefixes
+
+
+def _joining_prefix(labels: set[str], others: set[str]) -> str | None:
+    """The shortest prefix of all labels that no other label has, and without which some label is another's."""
+    if not labels:
+        return None
+    first = min(labels)
+    for end, char in enumerate(first):
+        prefix = first[: end + 1]
+        if char == "/" and all(label.startswith(prefix) for label in labels):
+            unlike = not any(other.startswith(prefix) for other in others)
+            if unlike and any(label[end + 1 :] in others for label in labels):
+                return prefix[:-1]
+    return None
+
+
+def _rows_by_task(table: Table, key: str, labels: _Labels, numbers: dict[str, int]) -> TaskRows:
+    """Gather a run's rows by task: count them, then set each in its place."""
+    tasks = array("q", [-1 if label is None else numbers[label] for label in labels])
+    ids = _task_ids(table, table.keys[key])
+    starts = array("Q", bytes(8 * (len(numbers) + 1)))
+    for value in ids:
+        if value:
+            starts[tasks[value] + 1] += 1
+    for number in range(len(numbers)):
+        starts[number + 1] += starts[number]
+    free = starts[:]
+    rows = array("Q", bytes(8 * starts[-1]))
+    anonymous = []
+    for row, value in enumerate(ids):
+        if value:
+            rows[free[tasks[value]]] = row
+            free[tasks[value]] += 1
+        else:
+            anonymous.append(row)
+    return TaskRows(rows, starts, anonymous)
+
+
+def _task_ids(table: Table, column: KeyColumn) -> array[int]:
+    """The place of each row's identity; a failure that names no task has that of the first row with its task index."""
+    wanted = {table.task_index.ids[row] for row in table.nameless} - {0}
+    if not wanted:
+        return column.ids
+    named: dict[int, int] = {}
+    for index, value in zip(table.task_index.ids, column.ids, strict=True):
+        if value and index in wanted:
+            named.setdefault(index, value)
+    ids = column.ids[:]
+    for row in table.nameless:
+        ids[row] = named.get(table.task_index.ids[row], 0)
+    return ids
+
+
+def _identity_notes(
+    identities: dict[Side, list[Identity | None]], ambiguous: list[str], both_keyed: bool
+) -> tuple[Note, ...]:
+    notes = []
+    for side in Side:
+        names = sorted(_tasksets(identities[side]))
+        if len(names) > 1:
+            how = (
+                "tasks join within their taskset" if both_keyed else "plain ids join where they can mean one task only"
+            )
+            notes.append(Note(f"the {side} run names {len(names)} tasksets; {how}; tasksets", tuple(names)))
+    if ambiguous:
+        notes.append(
+            Note("ids that several tasksets share stay under TASKSET/ID and join no plain id", tuple(ambiguous))
+        )
+    return tuple(notes)

@@ -1,0 +1,100 @@
+"""The one place that writes: files whole or not at all, and standard output."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import TextIO
+
+from nemo_gym.rollout_compare.safe_text import encodable
+from nemo_gym.rollout_compare.schema import CompareInputError
+
+_LINES_A_WRITE = 2000
+
+
+def cannot_write(path: Path | str, error: Exception) -> CompareInputError:
+    """The one error for anything that cannot be written."""
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return CompareInputError(f"cannot write {path}: {reason}")
+
+
+def check_output(path: Path, inputs: Iterable[Path]) -> None:
+    """Refuse, before anything is read, an output that is one of the inputs or cannot be made.
+
+    Raises:
+        CompareInputError: It is an input (also through a link), a folder, or lies in a folder that is not there.
+    """
+    try:
+        for source in inputs:
+            if path.exists() and source.exists() and path.samefile(source):
+                raise CompareInputError(f"cannot write {path}: it is the input {source}")
+        if path.is_dir():
+            raise CompareInputError(f"cannot write {path}: it is a folder")
+        if not path.resolve().parent.is_dir():
+            raise CompareInputError(f"cannot write {path}: its folder does not exist")
+    except (OSError, ValueError, RuntimeError) as error:
+        if isinstance(error, CompareInputError):
+            raise
+        raise cannot_write(path, error) from None
+
+
+def write_file(path: Path, lines: Iterable[str]) -> None:
+    """Write a text file whole or not at all: beside its place, then renamed into it. A link stays a link.
+
+    What is no regular file (a pipe, `/dev/stdout`) cannot be replaced and is written to.
+
+    Raises:
+        CompareInputError: It cannot be written; what stood there before still does.
+    """
+    try:
+        target = path.resolve()
+        mode = os.stat(target).st_mode if target.exists() else None
+        if mode is not None and not stat.S_ISREG(mode):
+            with open(target, "wb") as file:
+                file.writelines(_encoded(lines))
+            return
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
+        try:
+            with open(descriptor, "wb") as file:
+                os.fchmod(descriptor, _new_file_mode() if mode is None else stat.S_IMODE(mode))
+                file.writelines(_encoded(lines))
+            os.replace(temporary, target)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temporary)
+            raise
+    except (OSError, ValueError) as error:
+        raise cannot_write(path, error) from None
+
+
+def _encoded(lines: Iterable[str]) -> Iterator[bytes]:
+    return (f"{line}\n".encode("utf-8", "backslashreplace") for line in lines)
+
+
+def _new_file_mode() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def write_stream(out: TextIO, lines: Iterable[str]) -> None:
+    """Write lines to a stream; what its encoding cannot carry is written as an escape.
+
+    Raises:
+        BrokenPipeError: The reader has gone.
+        CompareInputError: It cannot be written.
+    """
+    remaining = iter(lines)
+    try:
+        while chunk := list(islice(remaining, _LINES_A_WRITE)):
+            out.write(encodable("".join(f"{line}\n" for line in chunk), getattr(out, "encoding", None)))
+        out.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise cannot_write("standard output", error) from None

@@ -1,0 +1,80 @@
+"""The JSON summary: one object, every task in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from importlib import resources
+from typing import Any
+
+from nemo_gym.rollout_compare.schema import CompareResult, TaskComparison, TaskSide
+
+SCHEMA_VERSION = 1
+
+
+def summary_dict(result: CompareResult) -> dict[str, Any]:
+    """The summary as plain values; `summary_schema` says what they mean."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "counts": result.counts(),
+        "join": {
+            "old_key": result.old_key,
+            "new_key": result.new_key,
+            "old_prefix_stripped": result.old_prefix_stripped,
+            "new_prefix_stripped": result.new_prefix_stripped,
+            "keyed_by_taskset": result.keyed_by_taskset,
+        },
+        "notes": [str(note) for note in result.notes],
+        "tasks": [_task(task) for task in result.tasks],
+    }
+
+
+def _task(task: TaskComparison) -> dict[str, Any]:
+    return {
+        "task": task.task,
+        "category": task.category.value,
+        "winner": task.winner and task.winner.value,
+        "old": _side(task.old),
+        "new": _side(task.new),
+    }
+
+
+def _side(side: TaskSide | None) -> dict[str, Any] | None:
+    if side is None:
+        return None
+    return {
+        "reward": side.reward,
+        "rows": side.rows,
+        "masked": side.masked,
+        "agent_error": side.agent_error,
+        "failure_kind": side.failure_kind,
+    }
+
+
+def summary_schema() -> dict[str, Any]:
+    """The JSON Schema of the summary, as it ships with the package."""
+    text = resources.files(__package__).joinpath("summary.schema.json").read_text("utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+def summary_lines(summary: dict[str, Any]) -> Iterator[str]:
+    """The summary as JSON text, a line for each key and for each element of a list of objects.
+
+    Surrogates without a partner stand as they are: whoever encodes the text writes them as escapes.
+    """
+    yield "{"
+    for i, (name, value) in enumerate(summary.items()):
+        end = "," if i + 1 < len(summary) else ""
+        if isinstance(value, list) and value:
+            yield f"  {_json(name)}: ["
+            for j, element in enumerate(value):
+                yield f"    {_json(element)}{',' if j + 1 < len(value) else ''}"
+            yield f"  ]{end}"
+        else:
+            yield f"  {_json(name)}: {_json(value)}{end}"
+    yield "}"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)

@@ -1,0 +1,43 @@
+"""Text from inputs, made safe to print: no terminal obeys it and no line of it can be forged."""
+
+from __future__ import annotations
+
+import re
+
+# C1 controls (0x80-0x9f) stand for two-byte escapes; none may occur inside a string sequence, so that a scan never
+# restarts over text it has seen.
+_ESCAPES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor movement
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x80-\x9f\n]*(?:\x07|\x1b\\|\x9c)"  # OSC, DCS, APC: titles, links
+    r"|\x1b[ -/]*[0-~]"  # the other escapes
+)
+# Controls, line and paragraph separators, marks that reorder text, and surrogates that no encoding can carry.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def _escaped(match: re.Match[str]) -> str:
+    char = match.group()
+    return _NAMED.get(char) or (f"\\x{ord(char):02x}" if ord(char) < 256 else f"\\u{ord(char):04x}")
+
+
+def without_escapes(text: str) -> str:
+    """The text without terminal escape sequences."""
+    return _ESCAPES.sub("", text) if "\x1b" in text or not text.isascii() else text
+
+
+def one_line(text: str, limit: int | None = None) -> str:
+    r"""The text on one line: escape sequences removed, control characters shown as `\n` or `\x07`.
+
+    With a limit, what goes beyond that many characters is left out and counted.
+    """
+    safe = _UNSAFE.sub(_escaped, without_escapes(text))
+    if limit is None or len(safe) <= limit:
+        return safe
+    return f"{safe[:limit]}... ({len(safe) - limit} more characters)"
+
+
+def encodable(text: str, encoding: str | None) -> str:
+    r"""The text with what the encoding cannot carry written as an escape (`\u2717`)."""
+    name = encoding or "utf-8"
+    return text.encode(name, "backslashreplace").decode(name)

@@ -1,0 +1,73 @@
+"""The failures sidecar: which failed attempts of a run still stand, as rows.
+
+Beside `<stem>.jsonl` a run may leave `<stem>_failures.jsonl`, one record for each attempt that gave no result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from nemo_gym.rollout_compare.decode import dig
+from nemo_gym.rollout_compare.rows import ATTEMPT_PATHS, FailedAttempt, attempt_part
+from nemo_gym.rollout_compare.schema import KEY_CANDIDATES, Row
+
+Attempt = tuple[int | str, int | str]
+Failure = tuple[int, int, FailedAttempt]
+"""A failed attempt with the line number and byte offset of its record."""
+
+
+def sidecar_path(main: Path) -> Path:
+    """Where the failures of a rollouts file are recorded."""
+    return main.with_name(f"{main.stem}_failures.jsonl")
+
+
+def standing_failures(
+    records: Iterable[tuple[int, int, Row]], finished: Collection[Attempt], key: str | None
+) -> Iterator[Failure]:
+    """The failures that still stand, in the order of their records.
+
+    A failure stands if it is the last record of its attempt and no row of the main file (`finished`) is of that
+    attempt. A record that does not say which attempt it is of always stands. Only the fields that the comparison needs
+    are kept, those that may name the task and the given key among them.
+    """
+    last: dict[Attempt | int, Failure | None] = {}
+    for line, offset, record in records:
+        if record.get("_ng_unrouted_run_error") or record.get("_ng_dispatch_drained"):
+            continue
+        attempt = attempt_of(record)
+        if attempt in finished:
+            continue
+        identity = line if attempt is None else attempt
+        last.pop(identity, None)
+        last[identity] = None if record.get("_ng_omitted_rollout") else (line, offset, failed_attempt(record, key))
+    return (failure for failure in last.values() if failure)
+
+
+def attempt_of(record: Row) -> Attempt | None:
+    """The attempt that a record is of, when it has both halves of the pair."""
+    index, rollout = (attempt_part(record.get(name)) for name in ATTEMPT_PATHS)
+    return None if index is None or rollout is None else (index, rollout)
+
+
+def failed_attempt(record: Row, key: str | None) -> FailedAttempt:
+    """The masked row that a failure stands for."""
+    row = FailedAttempt()
+    for path in (*KEY_CANDIDATES, *ATTEMPT_PATHS, *([key] if key else [])):
+        _plant(row, path.split("."), dig(record, path.split(".")))
+    row["mask_sample"] = True
+    row["reward"] = None
+    row["failure_kind"] = record.get("failure_kind") or record.get("_ng_failure_class") or "failure"
+    row["failure_reason"] = record.get("failure_reason") or record.get("_ng_failure_message")
+    return row
+
+
+def _plant(row: dict[str, Any], names: list[str], value: Any) -> None:
+    """Set the value at a path, unless there is none or a shorter path has brought it already."""
+    if value is None:
+        return
+    *outer, last = names
+    for name in outer:
+        row = row.setdefault(name, {})
+    row[last] = value
