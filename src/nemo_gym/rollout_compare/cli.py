@@ -15,15 +15,21 @@ from typing import Any, NoReturn, TextIO
 
 from pydantic import ValidationError
 
-from nemo_gym.rollout_compare.command import RolloutCompareConfig, flushed, print_error, run_compare
+from nemo_gym.rollout_compare.command import RolloutCompareConfig, run_compare
+from nemo_gym.rollout_compare.outputs import flushed, print_error, write_stream
 
 OK, ERROR, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 #: The options whose name is not the field's name.
 OPTION_NAMES = {"json_output": "--json"}
 _METAVARS = {
-    "old_rollouts": "OLD", "new_rollouts": "NEW", "key": "FIELD", "tail": "N", "json_output": "PATH", "logs_root": "DIR",
-}  # fmt: skip
+    "old_rollouts": "OLD",
+    "new_rollouts": "NEW",
+    "key": "FIELD",
+    "tail": "N",
+    "json_output": "PATH",
+    "logs_root": "DIR",
+}
 NEMO_GYM_CLI = "nemo_gym.cli.main"
 COMMAND = ["dev", "compare"]
 
@@ -34,8 +40,7 @@ usage: gym [--json] dev compare OLD NEW ...
   dev compare   compare two runs of the same tasks, task by task
                 (see 'gym dev compare --help')
 
-Every other command is nemo-gym's and needs it to be installed.
-"""
+Every other command is nemo-gym's and needs it to be installed."""
 
 EXIT_STATUS = """\
 exit status:
@@ -134,7 +139,7 @@ def _gym(argv: list[str]) -> int:
     if words[:2] == COMMAND:
         return _compare("gym dev compare", words[2:], as_json=as_json)
     if words[:1] == ["--version"]:
-        print(version_text())
+        write_stream(sys.stdout, [version_text()])
         return flushed(OK)
     handed_on = _nemo_gym_main()
     if handed_on:
@@ -158,7 +163,7 @@ def _nemo_gym_main() -> Callable[[], object] | None:
 def _gym_alone(words: list[str]) -> int:
     """Help where it is asked for; else say that only nemo-gym has the command."""
     if all(word in ("dev", "-h", "--help") for word in words):
-        print(GYM_HELP, end="")
+        write_stream(sys.stdout, [GYM_HELP])
         return flushed(OK)
     command = " ".join(words)
     hint = did_you_mean(" ".join(words[:2]), [" ".join(COMMAND)])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, TextIO
 
@@ -12,16 +11,16 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from nemo_gym.rollout_compare.compare import compare_tables
 from nemo_gym.rollout_compare.evidence import with_evidence
-from nemo_gym.rollout_compare.outputs import check_output, write_file, write_stream
+from nemo_gym.rollout_compare.outputs import check_output, forget_stdout, print_error, write_file, write_stream
 from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines
 from nemo_gym.rollout_compare.report.text import report_lines
-from nemo_gym.rollout_compare.run import open_run, run_files
-from nemo_gym.rollout_compare.safe_text import encodable, one_line
+from nemo_gym.rollout_compare.run import open_run, run_files, run_tables
+from nemo_gym.rollout_compare.safe_text import one_line
 from nemo_gym.rollout_compare.schema import DEFAULT_TAIL, CompareInputError, CompareResult, Side
 
 
 class RolloutCompareConfig(BaseModel):
-    """Compare two rollout JSONL files task by task.
+    r"""Compare two rollout JSONL files task by task.
 
     Counts identical, flipped, masked and missing tasks and prints the losing
     side's verifier output for every flip. A report, not a gate: the exit code is
@@ -35,7 +34,7 @@ class RolloutCompareConfig(BaseModel):
       # Resolve relative verifier_logs_dir paths against the Harbor server's
       # folder, keep 30 log lines per flip, and also write a machine-readable
       # summary
-      gym dev compare old.jsonl new.jsonl \\
+      gym dev compare old.jsonl new.jsonl \
           --logs-root environment_servers/harbor --tail 30 --json compare.json
 
       # Join on an explicit field when auto-detection picks the wrong one
@@ -77,30 +76,8 @@ def run_compare(config: RolloutCompareConfig, out: TextIO | None = None) -> int:
         print_error(str(error))
         return 1
     except BrokenPipeError:
-        _forget_stdout()
+        forget_stdout()
     return 0
-
-
-def flushed(status: int) -> int:
-    """The exit status, once what was printed has gone out or its reader has gone."""
-    try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except BrokenPipeError:
-        _forget_stdout()
-    return status
-
-
-def _forget_stdout() -> None:
-    """Let the interpreter's last flush of standard output, which nobody reads any more, go nowhere."""
-    with suppress(OSError, ValueError, AttributeError), open(os.devnull, "wb") as nowhere:
-        os.dup2(nowhere.fileno(), sys.stdout.fileno())
-
-
-def print_error(message: str) -> None:
-    """Say on standard error, in one line, what is wrong."""
-    if sys.stderr is not None:
-        print(encodable(f"error: {one_line(message)}", sys.stderr.encoding), file=sys.stderr)
 
 
 def _run(config: RolloutCompareConfig, out: TextIO | None) -> None:
@@ -122,5 +99,6 @@ def _compared(config: RolloutCompareConfig, paths: dict[Side, Path]) -> CompareR
     roots = [paths[Side.NEW].parent, paths[Side.OLD].parent, *([Path(config.logs_root)] if config.logs_root else [])]
     with ExitStack() as stack:
         runs = {side: stack.enter_context(open_run(path)) for side, path in paths.items()}
-        result = compare_tables({side: run.table(config.key) for side, run in runs.items()})
+        tables = run_tables(list(runs.values()), config.key)
+        result = compare_tables(dict(zip(runs, tables, strict=True)))
         return with_evidence(result, roots, config.tail)

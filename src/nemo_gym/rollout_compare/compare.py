@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from math import isnan
 from statistics import fmean
 
-from nemo_gym.rollout_compare.join import Join, join
+from nemo_gym.rollout_compare.join import Join, TaskRows, join
 from nemo_gym.rollout_compare.schema import (
     REWARD_TOLERANCE,
     Category,
@@ -17,7 +21,9 @@ from nemo_gym.rollout_compare.schema import (
     TaskComparison,
     TaskSide,
 )
-from nemo_gym.rollout_compare.table import Table
+from nemo_gym.rollout_compare.table import Table, table_of
+
+_MOST_SHARED = 1000
 
 
 def compare_rollouts(old_rows: Sequence[Row], new_rows: Sequence[Row], key: str | None = None) -> CompareResult:
@@ -31,19 +37,14 @@ def compare_rollouts(old_rows: Sequence[Row], new_rows: Sequence[Row], key: str 
     Raises:
         CompareInputError: A row breaks a rule, or no field tells the tasks apart.
     """
-    tables = {Side.OLD: Table(key), Side.NEW: Table(key)}
-    tables[Side.OLD].add_rows(old_rows)
-    tables[Side.NEW].add_rows(new_rows)
-    return compare_tables(tables)
+    return compare_tables({Side.OLD: table_of(old_rows, key), Side.NEW: table_of(new_rows, key)})
 
 
 def compare_tables(tables: dict[Side, Table]) -> CompareResult:
     """Compare two runs: join their rows by task, then decide each task's category."""
     joined = join(tables)
-    tasks = [
-        _compared(task, *(_side_of(tables[side], joined.rows[side].of(number)) for side in Side))
-        for number, task in enumerate(joined.tasks)
-    ]
+    sides = [_sides(tables[side], joined.rows[side]) for side in Side]
+    tasks = [_compared(*task) for task in zip(joined.tasks, *sides, strict=True)]
     flips = tuple(_flip(tables, joined, number, task) for number, task in enumerate(tasks) if task.winner)
     return CompareResult(
         tasks=[*tasks, *_anonymous(tables, joined)],
@@ -67,19 +68,48 @@ def summarize_side(rows: Sequence[Row]) -> TaskSide:
     Raises:
         CompareInputError: There is no row, or a row breaks a rule.
     """
-    table = Table()
-    table.add_rows(rows)
+    table = table_of(rows)
     side = _side_of(table, range(len(table)))
     if side is None:
         raise ValueError("a side of a task has at least one row")
     return side
 
 
+def _sides(table: Table, rows: TaskRows) -> Iterator[TaskSide | None]:
+    """What a run says about each task, in the tasks' order."""
+    rewards = array("d", map(table.reward.__getitem__, rows.rows))
+    marked = _marked(table, rows.rows)
+    single: dict[float, TaskSide] = {}  # most tasks of most runs say one of a few things: each is one value
+    for start, end in pairwise(rows.starts):
+        if start == end:
+            yield None
+        elif marked.find(1, start, end) >= 0:
+            yield _side_of(table, rows.rows[start:end])
+        elif end - start > 1:
+            yield TaskSide(end - start, _mean(rewards[start:end]), end - start)
+        else:
+            reward = rewards[start]
+            side = single.get(reward)
+            if side is None:
+                side = TaskSide(1, reward, 1)
+                if len(single) < _MOST_SHARED:
+                    single[reward] = side
+            yield side
+
+
+def _marked(table: Table, rows: Sequence[int]) -> bytes:
+    """For each of the rows 1 if it says anything but a finite reward, else 0."""
+    columns = [column.ids for column in (table.masked, table.agent_error, table.failure_kind) if column.says_anything()]
+    if not columns:
+        return bytes(len(rows))
+    return bytes(any(ids[row] for ids in columns) for row in rows)
+
+
 def _side_of(table: Table, rows: Sequence[int]) -> TaskSide | None:
     """What a run says about a task in the given rows of its table, None without any."""
     if not rows:
         return None
-    rewards = [reward for row in rows if (reward := table.reward[row]) == reward]  # NaN is no reward
+    rewards = [reward for row in rows if not isnan(reward := table.reward[row])]
     masked = [reason for row in rows if (reason := table.masked[row])]
     reason = masked[0] if masked else None
     if reason and len(rows) > 1:
@@ -99,24 +129,20 @@ def _mean(rewards: Sequence[float]) -> float:
     try:
         return fmean(rewards)
     except OverflowError:  # the sum is beyond a double, the mean is not
-        from fractions import Fraction
-
         return float(sum(map(Fraction, rewards)) / len(rewards))
 
 
 def _compared(task: str, old: TaskSide | None, new: TaskSide | None) -> TaskComparison:
-    return TaskComparison(task, _category(old, new), old, new)
-
-
-def _category(old: TaskSide | None, new: TaskSide | None) -> Category:
-    """The first rule that applies."""
+    """A task with its category: the first rule that applies."""
     if old is None or new is None:
-        return Category.MISSING
+        return TaskComparison(task, Category.MISSING, old, new)
     if old.masked or new.masked or old.reward is None or new.reward is None:
-        return Category.MASKED
+        return TaskComparison(task, Category.MASKED, old, new)
     if abs(old.reward - new.reward) <= REWARD_TOLERANCE:
-        return Category.IDENTICAL
-    return Category.FLIPPED_AGENT_ERROR if old.agent_error or new.agent_error else Category.FLIPPED
+        return TaskComparison(task, Category.IDENTICAL, old, new)
+    doubtful = old.agent_error or new.agent_error
+    winner = Side.OLD if old.reward > new.reward else Side.NEW
+    return TaskComparison(task, Category.FLIPPED_AGENT_ERROR if doubtful else Category.FLIPPED, old, new, winner)
 
 
 def _anonymous(tables: dict[Side, Table], joined: Join) -> Iterator[TaskComparison]:
@@ -134,13 +160,15 @@ def _flip(tables: dict[Side, Table], joined: Join, number: int, task: TaskCompar
     side = task.loser
     assert side
     table, rows = tables[side], joined.rows[side].of(number)
-    worst = min((row for row in rows if table.reward[row] == table.reward[row]), key=table.reward.__getitem__)
+    worst = min((row for row in rows if not isnan(table.reward[row])), key=table.reward.__getitem__)
     return Flip(task, table.origin(worst))
 
 
 def _repeat_notes(tasks: Sequence[TaskComparison]) -> Iterator[Note]:
-    for side in Side:
-        repeated = tuple(task.task for task in tasks if (facts := task.side(side)) and facts.repeated)
+    old = tuple(task.task for task in tasks if task.old and task.old.rows > 1)
+    new = tuple(task.task for task in tasks if task.new and task.new.rows > 1)
+    groups = {"both runs have": old} if old == new else {"the old run has": old, "the new run has": new}
+    for who, repeated in groups.items():
         if repeated:
-            count = f"{len(repeated)} task" + ("s" if len(repeated) > 1 else "")
-            yield Note(f"the {side} run has several rows for {count}, compared by their mean reward", repeated)
+            count = "1 task" if len(repeated) == 1 else f"{len(repeated)} tasks"
+            yield Note(f"{who} several rows for {count}, compared by their mean reward", repeated)

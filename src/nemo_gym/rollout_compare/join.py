@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from nemo_gym.rollout_compare.rows import Identity, label_of
 from nemo_gym.rollout_compare.schema import CompareInputError, Note, Row, Side
-from nemo_gym.rollout_compare.table import KeyColumn, Table
+from nemo_gym.rollout_compare.table import KeyColumn, Table, table_of
+
+_SHOWN_FIELDS = 20
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ def _keys(tables: dict[Side, Table]) -> dict[Side, str]:
     for side in Side:
         key = found[side] or found[side.other]
         if key is None:
-            raise CompareInputError("neither run has a row that names a task")
+            raise CompareInputError("neither run has a row that names a task: there is nothing to compare")
         found[side] = key
     return {side: key for side, key in found.items() if key}
 
@@ -93,19 +96,22 @@ def _no_key(table: Table) -> CompareInputError:
     best, column = max(table.keys.items(), key=lambda item: item[1].stands)
     row = table.origin(column.first_missing or 0)
     if table.key:
-        return CompareInputError(f"{row.where}: row has no '{best}' field (keys: {', '.join(row.read())})")
-    stands = ", ".join(f"{path} on {other.stands}" for path, other in table.keys.items())
+        names = list(row.read())
+        more = f" and {len(names) - _SHOWN_FIELDS} more" if len(names) > _SHOWN_FIELDS else ""
+        return CompareInputError(
+            f"{row.where}: row has no '{best}' field (keys: {', '.join(names[:_SHOWN_FIELDS])}{more})"
+        )
+    stands = ", ".join(f"{path} {other.stands}" for path, other in table.keys.items())
     rows = len(table) - len(table.nameless)
     return CompareInputError(
-        f"{row.where}: row has no '{best}' field, and no task key stands on every row (of {rows} rows: {stands}); "
-        "name the field that holds the task with --key"
+        f"{row.where}: row has no '{best}' field, and no other field names the task of every row "
+        f"(of {rows} rows: {stands}); say which field does with --key"
     )
 
 
 def detect_task_key(rows: Sequence[Row]) -> str | None:
     """The first candidate that every row carries; None where there is none, or no row has a say."""
-    table = Table()
-    table.add_rows(rows)
+    table = table_of(rows)
     if len(table) == len(table.nameless):
         return None
     return next((path for path, column in table.keys.items() if column.first_missing is None), None)
@@ -187,25 +193,14 @@ def _joining_prefix(labels: set[str], others: set[str]) -> str | None:
 
 
 def _rows_by_task(table: Table, key: str, labels: _Labels, numbers: dict[str, int]) -> TaskRows:
-    """Gather a run's rows by task: count them, then set each in its place."""
-    tasks = array("q", [-1 if label is None else numbers[label] for label in labels])
-    ids = _task_ids(table, table.keys[key])
-    starts = array("Q", bytes(8 * (len(numbers) + 1)))
-    for value in ids:
-        if value:
-            starts[tasks[value] + 1] += 1
-    for number in range(len(numbers)):
-        starts[number + 1] += starts[number]
-    free = starts[:]
-    rows = array("Q", bytes(8 * starts[-1]))
-    anonymous = []
-    for row, value in enumerate(ids):
-        if value:
-            rows[free[tasks[value]]] = row
-            free[tasks[value]] += 1
-        else:
-            anonymous.append(row)
-    return TaskRows(rows, starts, anonymous)
+    """Gather a run's rows by task; those without one come last."""
+    nowhere = len(numbers)
+    task_of = [nowhere if label is None else numbers[label] for label in labels]
+    tasks = array("I", map(task_of.__getitem__, _task_ids(table, table.keys[key])))
+    rows = array("I", sorted(range(len(tasks)), key=tasks.__getitem__))
+    counts = Counter(tasks)
+    starts = array("I", accumulate((counts[number] for number in range(nowhere)), initial=0))
+    return TaskRows(rows, starts, list(rows[starts[-1] :]))
 
 
 def _task_ids(table: Table, column: KeyColumn) -> array[int]:

@@ -1,7 +1,7 @@
-"""Files to lines: the only place that opens inputs.
+r"""Files to lines: the only place that opens inputs.
 
-A line ends at `\\n` and nowhere else. Lines come with their number (from 1, blank ones counted) and their byte offset, so
-that a row can be read again without reading the file again.
+A line ends at `\n` and nowhere else. Lines come in blocks, each line with its number (from 1, blank ones counted) and
+its byte offset, so that a row can be read again without reading the file again.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate, compress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from nemo_gym.rollout_compare.schema import CompareInputError
 
@@ -35,17 +36,19 @@ class Input:
     Attributes:
         path: What the user named, for messages and for the folder it lies in.
         file: Where its bytes are: the path itself, or a copy of what a pipe delivered.
+        size: How many bytes it had when it was first opened.
         version: Changes when the file does: device, inode, size, time of the last change.
     """
 
     path: Path
     file: Path
+    size: int
     version: tuple[int, int, int, int]
 
     def unchanged(self) -> bool:
         """Whether the file is still what it was when it was first opened."""
         try:
-            return _version(os.stat(self.file)) == self.version
+            return _version(self.file.stat()) == self.version
         except OSError:
             return False
 
@@ -61,62 +64,145 @@ def open_input(path: Path) -> Iterator[Input]:
     Raises:
         CompareInputError: It cannot be opened or read, or is a folder.
     """
-    spool: str | None = None
+    spool: Path | None = None
     try:
         try:
-            status = os.stat(path)
+            status = path.stat()
             if stat.S_ISREG(status.st_mode):
-                with open(path, "rb"):
+                with path.open("rb"):
                     pass
             else:
                 spool = _spooled(path)
-                status = os.stat(spool)
+                status = spool.stat()
         except (OSError, ValueError) as error:
             raise cannot_read(path, error) from None
-        yield Input(path, Path(spool or path), _version(status))
+        yield Input(path, spool or path, status.st_size, _version(status))
     finally:
         if spool:
-            os.unlink(spool)
+            spool.unlink()
 
 
-def _spooled(path: Path) -> str:
-    """Copy everything that a pipe or device delivers to a temporary file; its name."""
-    with open(path, "rb") as pipe, tempfile.NamedTemporaryFile(prefix="rollout-compare-", delete=False) as copy:
+def _spooled(path: Path) -> Path:
+    """A temporary file with everything that a pipe or device delivers."""
+    with path.open("rb") as pipe, tempfile.NamedTemporaryFile(prefix="rollout-compare-", delete=False) as copy:
         try:
             shutil.copyfileobj(pipe, copy, BLOCK_BYTES)
         except BaseException:
             os.unlink(copy.name)
             raise
-    return copy.name
+    return Path(copy.name)
 
 
-def iter_lines(source: Input, block_bytes: int = BLOCK_BYTES) -> Iterator[tuple[int, int, bytes]]:
-    """The lines that are not blank: (line number, byte offset, bytes without the line's end).
+class Block(NamedTuple):
+    """Some lines of a piece of a file, none of them blank.
 
-    A byte order mark at the start of the file belongs to no line.
+    Attributes:
+        numbers: Each line's number in the piece, from 1; a range where no line between them is blank.
+        offsets: Each line's byte offset in the file.
+        lines: The lines, without their ends.
     """
-    with _reading(source) as file:
-        number = offset = 0
+
+    numbers: Sequence[int]
+    offsets: Sequence[int]
+    lines: Sequence[bytes]
+
+
+class Piece(NamedTuple):
+    """The lines of a file that begin at an offset from `start` on and before `stop` (None: to the end)."""
+
+    source: Input
+    start: int = 0
+    stop: int | None = None
+
+
+def pieces_of(source: Input, piece_bytes: int) -> list[Piece]:
+    """The whole file in pieces; the last one goes on to where the file ends when it is read."""
+    starts = list(range(0, max(source.size, 1), piece_bytes))
+    return [Piece(source, start, stop) for start, stop in zip(starts, [*starts[1:], None], strict=True)]
+
+
+class LineCount:
+    """How many lines, blank ones too, a piece has turned out to have."""
+
+    def __init__(self) -> None:
+        """Start at none."""
+        self.lines = 0
+
+
+def iter_blocks(piece: Piece, count: LineCount | None = None, block_bytes: int = BLOCK_BYTES) -> Iterator[Block]:
+    """The lines of a piece that are not blank. A byte order mark at the start of the file belongs to no line."""
+    count = count or LineCount()
+    with _reading(piece.source) as file:
+        offset = _first_line(file, piece)
+        if offset is None:
+            return
+        file.seek(offset)
         pending: list[bytes] = []
-        for block in iter(lambda: file.read(block_bytes), b""):
-            head, newline, tail = block.partition(b"\n")
-            pending.append(head)
-            if not newline:
+        while data := file.read(block_bytes):
+            pending.append(data)
+            if b"\n" not in data:
                 continue
-            *whole, rest = tail.split(b"\n")
-            for line in (b"".join(pending), *whole):
-                number += 1
-                if number == 1 and line.startswith(_BOM):
-                    line, offset = line[len(_BOM) :], len(_BOM)
-                if line and not line.isspace():
-                    yield number, offset, line
-                offset += len(line) + 1
+            *lines, rest = b"".join(pending).split(b"\n")
             pending = [rest]
+            lines = _before(piece.stop, offset, lines)
+            yield _block(count.lines + 1, offset, lines)
+            count.lines += len(lines)
+            offset += sum(map(len, lines)) + len(lines)
+            if piece.stop is not None and offset >= piece.stop:
+                return
         last = b"".join(pending)
-        if number == 0 and last.startswith(_BOM):
-            last, offset = last[len(_BOM) :], len(_BOM)
-        if last and not last.isspace():
-            yield number + 1, offset, last
+        if last:
+            yield _block(count.lines + 1, offset, [last])
+            count.lines += 1
+
+
+def _first_line(file: BinaryIO, piece: Piece) -> int | None:
+    """Where the first line that begins in the piece begins, None if none does."""
+    if piece.start == 0:
+        return 0
+    offset = piece.start - 1
+    file.seek(offset)
+    while piece.stop is None or offset < piece.stop - 1:
+        wanted = BLOCK_BYTES if piece.stop is None else min(BLOCK_BYTES, piece.stop - 1 - offset)
+        data = file.read(wanted)
+        if not data:
+            return None
+        found = data.find(b"\n")
+        if found >= 0:
+            return offset + found + 1
+        offset += len(data)
+    return None
+
+
+def _before(stop: int | None, offset: int, lines: list[bytes]) -> list[bytes]:
+    """The lines, of which the first begins at an offset, that begin before `stop`."""
+    if stop is None or offset + sum(map(len, lines)) + len(lines) <= stop:
+        return lines
+    kept = []
+    for line in lines:
+        if offset >= stop:
+            break
+        kept.append(line)
+        offset += len(line) + 1
+    return kept
+
+
+def _block(number: int, offset: int, lines: list[bytes]) -> Block:
+    numbers: Sequence[int] = range(number, number + len(lines))
+    ends = accumulate(map(len, lines), initial=offset)
+    offsets = [end + i for i, end in enumerate(ends)][:-1]
+    if offset == 0 and lines and lines[0].startswith(_BOM):
+        lines[0], offsets[0] = lines[0][len(_BOM) :], len(_BOM)
+    filled = [bool(line) and not line.isspace() for line in lines]
+    if all(filled):
+        return Block(numbers, offsets, lines)
+    return Block(list(compress(numbers, filled)), list(compress(offsets, filled)), list(compress(lines, filled)))
+
+
+def iter_lines(source: Input) -> Iterator[tuple[int, int, bytes]]:
+    """The lines of a whole file that are not blank: (number, byte offset, line without its end)."""
+    for block in iter_blocks(Piece(source)):
+        yield from zip(*block, strict=True)
 
 
 def read_line(source: Input, offset: int) -> bytes:
@@ -136,7 +222,7 @@ def ends_file(source: Input, offset: int) -> bool:
 @contextmanager
 def _reading(source: Input) -> Iterator[BinaryIO]:
     try:
-        with open(source.file, "rb") as file:
+        with source.file.open("rb") as file:
             yield file
     except OSError as error:
         raise cannot_read(source.path, error) from None

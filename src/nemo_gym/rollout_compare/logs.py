@@ -1,7 +1,7 @@
 """Verifier logs on disk: found by a path that a row names, judged safe, and read from the end.
 
-Rows are data from somebody else's machine, so a path in one is a claim. With links resolved, a file is read only if it is
-named `test-stdout.txt`, or ends as a log does and lies in a folder of the runs; and only if it is a regular file.
+Rows are data from somebody else's machine, so a path in one is a claim. With links resolved, a file is read only if it
+is named `test-stdout.txt`, or ends as a log does and lies in a folder of the runs; and only if it is a regular file.
 """
 
 from __future__ import annotations

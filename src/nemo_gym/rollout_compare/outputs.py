@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -11,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
-from nemo_gym.rollout_compare.safe_text import encodable
+from nemo_gym.rollout_compare.safe_text import encodable, one_line
 from nemo_gym.rollout_compare.schema import CompareInputError
 
 _LINES_A_WRITE = 2000
@@ -98,3 +99,25 @@ def write_stream(out: TextIO, lines: Iterable[str]) -> None:
         raise
     except OSError as error:
         raise cannot_write("standard output", error) from None
+
+
+def flushed(status: int) -> int:
+    """The exit status, once what was printed has gone out or its reader has gone."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        forget_stdout()
+    return status
+
+
+def forget_stdout() -> None:
+    """Let the interpreter's last flush of standard output, which nobody reads any more, go nowhere."""
+    with suppress(OSError, ValueError, AttributeError), open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+
+
+def print_error(message: str) -> None:
+    """Say on standard error, in one line, what is wrong."""
+    if sys.stderr is not None:
+        write_stream(sys.stderr, [f"error: {one_line(message)}"])

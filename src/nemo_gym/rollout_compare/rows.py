@@ -148,7 +148,7 @@ def measured_failure_kind(row: Row) -> str | None:
 
 
 def task_id_of(row: Row, key: str, *, with_taskset: bool = False) -> str | None:
-    """The row's label by a key (a dotted path), `S/T` with its taskset if asked; None where the row has no such field."""
+    """The row's label by a key (a dotted path), `S/T` with its taskset if asked; None if the row has no such field."""
     value = dig(row, key.split("."))
     return None if value is None else label_of(identity_of(value), with_taskset=with_taskset)
 

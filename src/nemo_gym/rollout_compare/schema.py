@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, Protocol
+
+from msgspec import Struct
 
 #: A rollout, a failed attempt or a planned row, as its JSON object.
 Row = Mapping[str, Any]
@@ -71,8 +72,7 @@ class RowSource(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class TaskSide:
+class TaskSide(Struct, frozen=True, gc=False):
     """What one run says about one task.
 
     Attributes:
@@ -111,27 +111,26 @@ def reward_text(reward: float | None) -> str:
     return "none" if reward is None else repr(round(reward, 4) + 0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class TaskComparison:
-    """One task in both runs. A side is None where the run has no row of the task."""
+class TaskComparison(Struct, frozen=True, gc=False):
+    """One task in both runs.
+
+    Attributes:
+        task: The label.
+        category: What became of it.
+        old: What the old run says, None where it has no row of the task.
+        new: What the new run says, None where it has no row of the task.
+        winner: The run with the higher reward, for both kinds of flips; else None.
+    """
 
     task: str
     category: Category
     old: TaskSide | None
     new: TaskSide | None
+    winner: Side | None = None
 
     def side(self, side: Side) -> TaskSide | None:
         """What the given run says about the task."""
         return self.old if side is Side.OLD else self.new
-
-    @property
-    def winner(self) -> Side | None:
-        """The run with the higher reward, for both kinds of flips; else None."""
-        if self.category not in (Category.FLIPPED, Category.FLIPPED_AGENT_ERROR):
-            return None
-        assert self.old is not None
-        assert self.new is not None
-        return Side.OLD if (self.old.reward or 0.0) > (self.new.reward or 0.0) else Side.NEW
 
     @property
     def loser(self) -> Side | None:
@@ -217,38 +216,27 @@ class CompareResult:
 
     def by_category(self, category: Category | str) -> list[TaskComparison]:
         """The tasks of one category, in the order of `tasks`."""
-        return [task for task in self.tasks if task.category == category]
+        wanted = Category(category)
+        return [task for task in self.tasks if task.category is wanted]
 
     def counts(self) -> dict[str, int]:
         """How many tasks there are of each category and, where it tells more, of each side.
 
         A task that is masked on both sides is counted in `masked_old` and in `masked_new`.
         """
-        seen: Counter[tuple[Category, Side | None]] = Counter()
-        masked: Counter[Side] = Counter()
-        for task in self.tasks:
-            seen[task.category, _side_that_tells(task)] += 1
-            if task.category is Category.MASKED:
-                masked.update(side for side in Side if (facts := task.side(side)) and facts.masked)
-        total = {category: sum(n for (kind, _), n in seen.items() if kind is category) for category in Category}
+        tasks = {category: self.by_category(category) for category in Category}
+        flipped, masked, missing = (tasks[name] for name in (Category.FLIPPED, Category.MASKED, Category.MISSING))
         return {
             "tasks": len(self.tasks),
-            "identical": total[Category.IDENTICAL],
-            "flipped": total[Category.FLIPPED],
-            "flipped_old_win": seen[Category.FLIPPED, Side.OLD],
-            "flipped_new_win": seen[Category.FLIPPED, Side.NEW],
-            "flipped_agent_error": total[Category.FLIPPED_AGENT_ERROR],
-            "masked": total[Category.MASKED],
-            "masked_old": masked[Side.OLD],
-            "masked_new": masked[Side.NEW],
-            "missing": total[Category.MISSING],
-            "missing_old_only": seen[Category.MISSING, Side.OLD],
-            "missing_new_only": seen[Category.MISSING, Side.NEW],
+            "identical": len(tasks[Category.IDENTICAL]),
+            "flipped": len(flipped),
+            "flipped_old_win": sum(task.winner is Side.OLD for task in flipped),
+            "flipped_new_win": sum(task.winner is Side.NEW for task in flipped),
+            "flipped_agent_error": len(tasks[Category.FLIPPED_AGENT_ERROR]),
+            "masked": len(masked),
+            "masked_old": sum(task.old is not None and task.old.masked is not None for task in masked),
+            "masked_new": sum(task.new is not None and task.new.masked is not None for task in masked),
+            "missing": len(missing),
+            "missing_old_only": sum(task.new is None for task in missing),
+            "missing_new_only": sum(task.old is None for task in missing),
         }
-
-
-def _side_that_tells(task: TaskComparison) -> Side | None:
-    """The winner of a flip, the only side of a missing task; None for the rest."""
-    if task.category is Category.MISSING:
-        return Side.OLD if task.old else Side.NEW
-    return task.winner

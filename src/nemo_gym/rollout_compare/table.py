@@ -5,14 +5,17 @@ The table of a run is the tables of its pieces put together in order (`Table.ext
 
 from __future__ import annotations
 
+import math
 from array import array
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby
 from typing import Any, Generic, TypeVar
 
 from nemo_gym.rollout_compare.decode import RowDecoder, parse_object
-from nemo_gym.rollout_compare.lines import Input, ends_file, iter_lines, read_line
+from nemo_gym.rollout_compare.lines import Input, read_line
 from nemo_gym.rollout_compare.rows import (
     ATTEMPT_PATHS,
     RESULT_PATHS,
@@ -26,9 +29,35 @@ from nemo_gym.rollout_compare.rows import (
 from nemo_gym.rollout_compare.schema import KEY_CANDIDATES, CompareInputError, Row, RowSource
 
 T = TypeVar("T", bound=Hashable)
-_NO_REWARD = float("nan")
-_RESULTS = len(RESULT_PATHS)
-_KEYS = _RESULTS + len(ATTEMPT_PATHS)
+Values = tuple[Any, ...]
+"""What a decoder gives for a row: the values at `RESULT_PATHS`, `ATTEMPT_PATHS` and the keys' paths."""
+
+RESULTS = len(RESULT_PATHS)
+_NO_REWARD = math.nan
+
+
+def key_paths(key: str | None) -> tuple[str, ...]:
+    """The fields that may name the task: the given one, or those that are tried in turn."""
+    return (key,) if key else KEY_CANDIDATES
+
+
+@lru_cache(maxsize=8)
+def decoder_for(key: str | None) -> RowDecoder:
+    """What gives the values of a row that a table takes."""
+    return RowDecoder((*RESULT_PATHS, *ATTEMPT_PATHS, *key_paths(key)))
+
+
+class _Places(dict[Any, int]):
+    """The place of each value in a list that grows by the values that are not yet in it."""
+
+    def __init__(self, values: list[Any]) -> None:
+        super().__init__(zip(values, range(len(values)), strict=True))
+        self._values = values
+
+    def __missing__(self, value: Hashable) -> int:
+        place = self[value] = len(self._values)
+        self._values.append(value)
+        return place
 
 
 class Column(Generic[T]):
@@ -43,31 +72,31 @@ class Column(Generic[T]):
         """Make a column without rows."""
         self.ids = array("I")
         self.values: list[T | None] = [None]
-        self._places: dict[T, int] = {}
+        self._places = _Places(self.values)
 
-    def append(self, value: T | None) -> None:
-        """Add a row."""
-        self.ids.append(0 if value is None else self._place(value))
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process needs: the places can be told from the values."""
+        return {**vars(self), "_places": None}
 
-    def _place(self, value: T) -> int:
-        place = self._places.get(value)
-        if place is None:
-            place = self._places[value] = len(self.values)
-            self.values.append(value)
-        return place
+    def append_all(self, values: Sequence[T | None]) -> None:
+        """Add a row for each value. Values that are equal must be of one type."""
+        if values.count(None) == len(values):
+            self.ids.frombytes(bytes(self.ids.itemsize * len(values)))
+        else:
+            self.ids.extend(map(self._places.__getitem__, values))
 
     def __getitem__(self, row: int) -> T | None:
         """The value of a row."""
         return self.values[self.ids[row]]
 
+    def says_anything(self) -> bool:
+        """Whether any row has a value."""
+        return len(self.values) > 1
+
     def extend(self, other: Column[T]) -> None:
         """Add the rows of another column."""
-        moved = array("I", [0 if value is None else self._place(value) for value in other.values])
-        self.ids.extend(array("I", map(moved.__getitem__, other.ids)))
-
-    def __len__(self) -> int:
-        """How many rows there are."""
-        return len(self.ids)
+        moved = [self._places[value] for value in other.values]
+        self.ids.extend(map(moved.__getitem__, other.ids))
 
 
 class KeyColumn(Column[Identity]):
@@ -86,23 +115,28 @@ class KeyColumn(Column[Identity]):
         self.stands = 0
         self.first_missing: int | None = None
 
-    def append_value(self, value: Any, row: int, *, has_a_say: bool) -> None:
-        """Add a row by the field's value."""
-        if value is not None:
-            self.stands += 1
-            if self.first_missing is None:
-                self.append(value if type(value) is str else identity_of(value))
-        elif has_a_say:
-            if self.first_missing is None:
-                self._drop(row)
-        elif self.first_missing is None:
-            self.append(None)
+    def append_keys(self, values: Sequence[Any], first_row: int, has_a_say: Sequence[bool]) -> None:
+        """Add a row for each of the field's values, of which the first is of the given row."""
+        absent = values.count(None)
+        self.stands += len(values) - absent
+        if self.first_missing is not None:
+            return
+        if absent:
+            lacking = (i for i, value in enumerate(values) if value is None and has_a_say[i])
+            missing = next(lacking, None)
+            if missing is not None:
+                self._drop(first_row + missing)
+                return
+        if absent or set(map(type, values)) != {str}:
+            values = [value if value is None or type(value) is str else identity_of(value) for value in values]
+        self.append_all(values)
 
     def _drop(self, row: int) -> None:
         self.first_missing = row
-        self.ids, self.values, self._places = array("I"), [None], {}
+        self.ids, self.values = array("I"), [None]
+        self._places = _Places(self.values)
 
-    def extend_key(self, other: KeyColumn, rows: int) -> None:
+    def extend_keys(self, other: KeyColumn, rows: int) -> None:
         """Add the rows of another column to the `rows` that are here."""
         self.stands += other.stands
         if self.first_missing is None:
@@ -144,10 +178,54 @@ class MemoryRow:
         return self.row
 
 
+class Origins:
+    """Where each row of a table is from, in a file: its byte offset, and its line number as far as it tells more.
+
+    Attributes:
+        offsets: Each row's byte offset.
+    """
+
+    def __init__(self) -> None:
+        """Make one without rows."""
+        self.offsets = array("Q")
+        self._sources: list[tuple[int, Input]] = []
+        self._runs: list[tuple[int, int]] = []  # (row, line) where the lines do not go on from the row before
+
+    def append_all(self, source: Input, numbers: Sequence[int], offsets: Sequence[int]) -> None:
+        """Add rows that stand on the given lines of a file."""
+        row = len(self.offsets)
+        if not self._sources or self._sources[-1][1] is not source:
+            self._sources.append((row, source))
+            self._runs.append((row, numbers[0] if numbers else 1))
+        for i, number in enumerate(numbers[:1] if isinstance(numbers, range) else numbers):
+            first, line = self._runs[-1]
+            if number - line != row + i - first:
+                self._runs.append((row + i, number))
+        self.offsets.extend(offsets)
+
+    def extend(self, other: Origins, lines_before: int) -> None:
+        """Add the rows of a later piece of the same file, which has so many lines before it."""
+        row = len(self.offsets)
+        self._sources.extend((row + first, source) for first, source in other._sources)
+        self._runs.extend((row + first, line + lines_before) for first, line in other._runs)
+        self.offsets.extend(other.offsets)
+
+    def of(self, row: int) -> FileRow:
+        """A row's place."""
+        source = self._sources[bisect_right(self._sources, row, key=_first) - 1][1]
+        first, line = self._runs[bisect_right(self._runs, row, key=_first) - 1]
+        return FileRow(source, line + row - first, self.offsets[row])
+
+
+def _first(entry: tuple[int, Any]) -> int:
+    return entry[0]
+
+
 class Table:
     """One run's rows, in columns; row i is the i-th of the run.
 
     Attributes:
+        key: The field that was said to name the task, None where it is to be found.
         reward: The finite reward, or NaN.
         masked: Why the row does not count.
         agent_error: The agent error.
@@ -156,11 +234,12 @@ class Table:
         rollout_index: The attempt's number, as far as recorded.
         keys: The tasks named by each field that may be the key.
         nameless: The failed attempts that name no task by any of these fields.
-        masked_rows: How many rows do not count.
+        origins: Where rows of files can be read again.
+        memory: The rows themselves where they are at hand.
     """
 
     def __init__(self, key: str | None = None) -> None:
-        """Make a table without rows, for a given key or for those that are tried in turn."""
+        """Make a table without rows."""
         self.key = key
         self.reward = array("d")
         self.masked: Column[str] = Column()
@@ -168,25 +247,23 @@ class Table:
         self.failure_kind: Column[str] = Column()
         self.task_index: Column[int | str] = Column()
         self.rollout_index: Column[int | str] = Column()
-        self.keys = {path: KeyColumn() for path in ([key] if key else KEY_CANDIDATES)}
+        self.keys = {path: KeyColumn() for path in key_paths(key)}
         self.nameless: list[int] = []
-        self.masked_rows = 0
-        self._lines = array("Q")
-        self._offsets = array("Q")
-        self._sources: list[tuple[int, Input]] = []
-        self._memory: Sequence[Row] = ()
-        self.decoder = RowDecoder([*RESULT_PATHS, *ATTEMPT_PATHS, *self.keys])
+        self.origins = Origins()
+        self.memory: Sequence[Row] = ()
 
     def __len__(self) -> int:
         """How many rows there are."""
         return len(self.reward)
 
+    @property
+    def masked_rows(self) -> int:
+        """How many rows do not count."""
+        return len(self) - self.masked.ids.count(0)
+
     def origin(self, row: int) -> RowSource:
         """Where a row can be read again."""
-        if not self._sources:
-            return MemoryRow(self._memory[row], f"row {row + 1}")
-        first = bisect_right(self._sources, row, key=lambda entry: entry[0]) - 1
-        return FileRow(self._sources[first][1], self._lines[row], self._offsets[row])
+        return MemoryRow(self.memory[row], f"row {row + 1}") if self.memory else self.origins.of(row)
 
     def attempts(self) -> set[tuple[int | str, int | str]]:
         """The attempts that the rows are of, as far as recorded."""
@@ -194,73 +271,99 @@ class Table:
         halves = ((self.task_index.values[index], self.rollout_index.values[rollout]) for index, rollout in pairs)
         return {(index, rollout) for index, rollout in halves if index is not None and rollout is not None}
 
-    def add(self, values: tuple[Any, ...], *, failed: bool = False) -> None:
-        """Add a row by the values that the decoder gives for it.
+    def add(self, rows: Sequence[Values], *, failed: bool = False) -> None:
+        """Add rows by the values that the decoder gives for them.
 
         Raises:
-            CompareInputError: A value breaks a rule; the text does not say where.
+            CompareInputError: A value breaks a rule; the text does not say in which row, and the table is as before.
         """
-        row = len(self.reward)
-        keys = values[_KEYS:]
-        facts = facts_of(*values[:_RESULTS])
-        has_a_say = not failed or any(value is not None for value in keys)
-        for column, value in zip(self.keys.values(), keys, strict=True):
-            column.append_value(value, row, has_a_say=has_a_say)
-        if not has_a_say:
-            self.nameless.append(row)
-        self.reward.append(_NO_REWARD if facts.reward is None else facts.reward)
-        self.masked.append(facts.masked)
-        self.masked_rows += facts.masked is not None
-        self.agent_error.append(facts.agent_error)
-        self.failure_kind.append(facts.failure_kind)
-        self.task_index.append(attempt_part(values[_RESULTS]))
-        self.rollout_index.append(attempt_part(values[_RESULTS + 1]))
+        if not rows:
+            return
+        reward, mask, instance_mask, kind, error, metadata, index, rollout, *keys = zip(*rows, strict=True)
+        self._add_results(reward, mask, instance_mask, kind, error, metadata)
+        self.task_index.append_all(_lookups(index))
+        self.rollout_index.append_all(_lookups(rollout))
+        first = len(self) - len(rows)
+        has_a_say: Sequence[bool] = (True,) * len(rows)
+        if failed:
+            has_a_say = [any(value is not None for value in named) for named in zip(*keys, strict=True)]
+            self.nameless.extend(first + i for i, says in enumerate(has_a_say) if not says)
+        for column, values in zip(self.keys.values(), keys, strict=True):
+            column.append_keys(values, first, has_a_say)
 
-    def add_file(self, source: Input) -> None:
-        """Add every row of a file.
+    def _add_results(self, reward: Values, mask: Values, instance_mask: Values, *others: Values) -> None:
+        """Add what rows say of their result; at once where they say nothing but their reward."""
+        if _finite(reward) and _unmasked(mask) and _unmasked(instance_mask) and not any(map(any, others)):
+            self.reward.extend(reward)
+            nothing = (None,) * len(reward)
+            masked, errors, kinds = nothing, nothing, nothing
+        else:
+            rewards, masked, errors, kinds = zip(*map(facts_of, reward, mask, instance_mask, *others), strict=True)
+            self.reward.extend(_NO_REWARD if value is None else value for value in rewards)
+        self.masked.append_all(masked)
+        self.agent_error.append_all(errors)
+        self.failure_kind.append_all(kinds)
 
-        Raises:
-            CompareInputError: A line is not a row, with its place and its task as far as they can be told.
-        """
-        self._sources.append((len(self), source))
-        decode = self.decoder.decode
-        for line, offset, data in iter_lines(source):
-            try:
-                self.add(decode(data))
-            except (CompareInputError, RecursionError) as error:
-                raise located(error, source, line, offset, data, self.key) from None
-            self._lines.append(line)
-            self._offsets.append(offset)
-
-    def add_failures(self, source: Input, failures: Iterable[tuple[int, int, FailedAttempt]]) -> None:
-        """Add the failed attempts of a sidecar: (line number, byte offset, row)."""
-        self._sources.append((len(self), source))
-        for line, offset, row in failures:
-            self.add(self.decoder.pick(row), failed=True)
-            self._lines.append(line)
-            self._offsets.append(offset)
-
-    def add_rows(self, rows: Sequence[Row]) -> None:
-        """Add rows that are at hand; a table holds these or rows of files."""
-        self._memory = rows
-        for number, row in enumerate(rows, 1):
-            try:
-                self.add(self.decoder.pick(row), failed=isinstance(row, FailedAttempt))
-            except CompareInputError as error:
-                raise CompareInputError(f"row {number}: {error} (task {label_for_message(row, self.key)})") from None
+    def extend(self, other: Table, lines_before: int) -> None:
+        """Add the rows of a later piece of the same file, which has so many lines before it."""
+        rows = len(self)
+        for path, column in self.keys.items():
+            column.extend_keys(other.keys[path], rows)
+        self.nameless.extend(rows + row for row in other.nameless)
+        self.reward.extend(other.reward)
+        self.masked.extend(other.masked)
+        self.agent_error.extend(other.agent_error)
+        self.failure_kind.extend(other.failure_kind)
+        self.task_index.extend(other.task_index)
+        self.rollout_index.extend(other.rollout_index)
+        self.origins.extend(other.origins, lines_before)
 
 
-def located(
-    error: CompareInputError | RecursionError, source: Input, line: int, offset: int, data: bytes, key: str | None
-) -> CompareInputError:
-    """The error of a line with its place, its task, and what it may mean when the line is the file's last."""
+def _finite(rewards: Values) -> bool:
+    """Whether every reward is a finite number."""
     try:
-        label = label_for_message(parse_object(data), key)
-    except (CompareInputError, RecursionError) as broken:
-        reason = str(broken) if isinstance(broken, CompareInputError) else "invalid JSON (nested too deeply)"
-        if ends_file(source, offset + len(data)):
-            reason += ": the last line is cut off; the run may still be writing, or was killed"
-        return CompareInputError(f"{source.path}:{line}: {reason}")
-    if isinstance(error, RecursionError):
-        return CompareInputError(f"{source.path}:{line}: invalid JSON (nested too deeply)")
-    return CompareInputError(f"{source.path}:{line}: {error} (task {label})")
+        return {float, int}.issuperset(map(type, rewards)) and all(map(math.isfinite, rewards))
+    except OverflowError:  # an integer beyond a double's range
+        return False
+
+
+def _unmasked(masks: Values) -> bool:
+    """Whether every mask is absent or says that the row counts."""
+    return {bool, int, type(None)}.issuperset(map(type, masks)) and not any(masks)
+
+
+def _lookups(values: Values) -> Sequence[int | str | None]:
+    """Halves of attempts as values that can be looked up."""
+    if {int, str, type(None)}.issuperset(map(type, values)):
+        return values
+    return [attempt_part(value) for value in values]
+
+
+def table_of(rows: Sequence[Row], key: str | None = None) -> Table:
+    """A table of rows that are at hand.
+
+    Raises:
+        CompareInputError: A row breaks a rule.
+    """
+    table = Table(key)
+    table.memory = rows
+    pick = decoder_for(key).pick
+    for failed, group in groupby(rows, key=lambda row: isinstance(row, FailedAttempt)):
+        values = list(map(pick, group))
+        try:
+            table.add(values, failed=failed)
+        except CompareInputError:
+            bad, error = next(broken_rows(values))
+            number = len(table) + bad
+            label = label_for_message(rows[number], key)
+            raise CompareInputError(f"row {number + 1}: {error} (task {label})") from None
+    return table
+
+
+def broken_rows(rows: Iterable[Values]) -> Iterator[tuple[int, CompareInputError]]:
+    """Which of the rows break a rule, and how."""
+    for i, values in enumerate(rows):
+        try:
+            facts_of(*values[:RESULTS])
+        except CompareInputError as error:
+            yield i, error

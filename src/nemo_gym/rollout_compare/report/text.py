@@ -103,7 +103,8 @@ def _flips(title: str, flips: Sequence[Flip]) -> Iterator[str]:
 
 def _flip(flip: Flip) -> Iterator[str]:
     task, old, new = flip.comparison, flip.comparison.old, flip.comparison.new
-    assert old and new
+    assert old is not None
+    assert new is not None
     yield f"### {_label(task.task)}: {_rewards(old, new)} -> {task.winner} wins"
     for side, facts in ((Side.OLD, old), (Side.NEW, new)):
         if facts.agent_error:
