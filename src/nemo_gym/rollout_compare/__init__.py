@@ -11,10 +11,12 @@ The road from bytes to report, a module and a value for each step:
 7. `evidence`  the flips of a result to what the verifier said (`logs`: files on disk)
 8. `report`    a finished result to text or JSON
 
-`command` is that road with options, `cli` the command line, `outputs` the only writer.
+`job` is that road with `options`; `cli` is the command line and `command` the same for scripts; `outputs` is the only
+writer. Reading is done in pieces, by processes where that pays (`reading`).
 """
 
-from nemo_gym.rollout_compare.command import RolloutCompareConfig, run_compare
+from typing import TYPE_CHECKING, Any
+
 from nemo_gym.rollout_compare.compare import compare_rollouts, summarize_side
 from nemo_gym.rollout_compare.evidence import tail_lines, verifier_output
 from nemo_gym.rollout_compare.join import detect_task_key
@@ -29,6 +31,9 @@ from nemo_gym.rollout_compare.schema import (
     TaskComparison,
     TaskSide,
 )
+
+if TYPE_CHECKING:
+    from nemo_gym.rollout_compare.command import RolloutCompareConfig, run_compare
 
 __all__ = [
     "Category",
@@ -54,3 +59,12 @@ __all__ = [
     "tasksets_of",
     "verifier_output",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The config for scripts, made when it is first asked for: the command line starts without pydantic."""
+    if name in ("RolloutCompareConfig", "run_compare"):
+        from nemo_gym.rollout_compare import command
+
+        return getattr(command, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

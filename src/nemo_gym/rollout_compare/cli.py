@@ -1,35 +1,22 @@
-"""The command line: `gym` and `rollout-compare`, with options made from the config's fields."""
+"""The command line: `gym` and `rollout-compare`, with options made from the options' table."""
 
 from __future__ import annotations
 
 import argparse
-import difflib
-import importlib.util
-import inspect
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
-from importlib import import_module
-from importlib.metadata import version
 from typing import Any, NoReturn, TextIO
 
-from pydantic import ValidationError
+from msgspec import structs
 
-from nemo_gym.rollout_compare.command import RolloutCompareConfig, run_compare
+from nemo_gym.rollout_compare.job import run_job
+from nemo_gym.rollout_compare.options import DESCRIPTION, OPTIONS, Options
 from nemo_gym.rollout_compare.outputs import flushed, print_error, write_stream
+from nemo_gym.rollout_compare.safe_text import one_line
 
 OK, ERROR, USAGE, INTERRUPTED = 0, 1, 2, 130
 
-#: The options whose name is not the field's name.
-OPTION_NAMES = {"json_output": "--json"}
-_METAVARS = {
-    "old_rollouts": "OLD",
-    "new_rollouts": "NEW",
-    "key": "FIELD",
-    "tail": "N",
-    "json_output": "PATH",
-    "logs_root": "DIR",
-}
 NEMO_GYM_CLI = "nemo_gym.cli.main"
 COMMAND = ["dev", "compare"]
 
@@ -50,61 +37,76 @@ exit status:
 """
 
 
-def option_name(field: str) -> str:
-    """The option of a config field."""
-    return OPTION_NAMES.get(field) or "--" + field.replace("_", "-")
-
-
 class _Parser(argparse.ArgumentParser):
     """A parser that knows what a mistyped option was meant to be."""
 
-    def parse_config(self, argv: Sequence[str]) -> RolloutCompareConfig:
-        """The options as a config; wrong usage ends the program."""
+    def parse_options(self, argv: Sequence[str]) -> Options:
+        """The options' values; wrong usage ends the program."""
         found, unknown = self.parse_known_args(argv)
         if unknown:
             known = [name for action in self._actions for name in action.option_strings]
             self.error(f"unknown argument {unknown[0]}{did_you_mean(unknown[0].partition('=')[0], known)}")
-        try:
-            return RolloutCompareConfig(**{name: value for name, value in vars(found).items() if value is not None})
-        except ValidationError as error:
-            first = error.errors()[0]
-            field = str(first["loc"][0])
-            self.error(f"argument {option_name(field)}: {first['msg'].lower()}, got {first['input']!r}")
+        return Options(**vars(found))
 
     def error(self, message: str) -> NoReturn:
-        self.exit(USAGE, f"error: {message}\n{self.format_usage()}try '{self.prog} --help'\n")
+        """Say what is wrong and how the command is used."""
+        self.exit(USAGE, f"error: {one_line(message)}\n{self.format_usage()}try '{self.prog} --help'\n")
+
+
+class _Version(argparse.Action):
+    """Print the version and end: it is looked up only then."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        parser.exit(OK, version_text() + "\n")
 
 
 def compare_parser(prog: str) -> _Parser:
-    """A parser whose options are the config's fields, each with the field's description."""
+    """A parser whose options are `OPTIONS`."""
     parser = _Parser(
         prog=prog,
-        description=inspect.getdoc(RolloutCompareConfig),
+        description=DESCRIPTION,
         epilog=EXIT_STATUS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    for name, field in RolloutCompareConfig.model_fields.items():
-        settings: dict[str, Any] = {"help": (field.description or "").replace("%", "%%")}
-        if field.annotation is bool:
-            parser.add_argument(option_name(name), dest=name, action="store_true", default=None, **settings)
-        elif field.is_required():
-            parser.add_argument(name, metavar=_METAVARS[name], **settings)
+    for name, option in OPTIONS.items():
+        settings: dict[str, Any] = {"help": option.description.replace("%", "%%")}
+        if option.kind == "switch":
+            settings["action"] = "store_true"
         else:
-            if field.default is not None:
-                settings["help"] += f" Default: {field.default}."
-            parser.add_argument(option_name(name), dest=name, metavar=_METAVARS[name], **settings)
-    parser.add_argument("--version", action="version", version=version_text())
+            settings |= {"metavar": option.metavar, "type": _count if option.kind == "count" else _text}
+        if option.kind == "count":
+            settings["help"] += f" Default: {option.default}."
+        if option.flag:
+            settings |= {"dest": name, "default": option.default}
+        parser.add_argument(option.flag or name, **settings)
+    parser.add_argument("--version", action=_Version, nargs=0, help="Show the version and exit.")
     return parser
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number, 0 or more")
+    return int(text)
+
+
+def _text(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("it is empty")
+    return text
 
 
 def version_text() -> str:
     """The program and its version."""
+    from importlib.metadata import version
+
     return f"rollout-compare {version('rollout-compare')}"
 
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
     """A suggestion for a mistyped word, or nothing."""
+    import difflib
+
     close = difflib.get_close_matches(word, known, n=1)
     return f"; did you mean {close[0]}?" if close else ""
 
@@ -128,8 +130,8 @@ def main(argv: Sequence[str], stdout: TextIO | None = None, stderr: TextIO | Non
 
 
 def _compare(prog: str, argv: Sequence[str], *, as_json: bool = False) -> int:
-    config = compare_parser(prog).parse_config(argv)
-    return run_compare(config.model_copy(update={"json_stdout": True}) if as_json else config)
+    options = compare_parser(prog).parse_options(argv)
+    return run_job(structs.replace(options, json_stdout=options.json_stdout or as_json))
 
 
 def _gym(argv: list[str]) -> int:
@@ -151,12 +153,14 @@ def _gym(argv: list[str]) -> int:
 
 def _nemo_gym_main() -> Callable[[], object] | None:
     """The installed nemo-gym's entry point, None where it is not installed."""
+    import importlib.util
+
     try:
         if importlib.util.find_spec(NEMO_GYM_CLI) is None:
             return None
     except ModuleNotFoundError:
         return None
-    entry: Callable[[], object] = import_module(NEMO_GYM_CLI).main
+    entry: Callable[[], object] = importlib.import_module(NEMO_GYM_CLI).main
     return entry
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from itertools import pairwise
-from math import isnan
-from statistics import fmean
+from math import fsum, isnan
 
 from nemo_gym.rollout_compare.join import Join, TaskRows, join
 from nemo_gym.rollout_compare.schema import (
@@ -127,8 +125,10 @@ def _side_of(table: Table, rows: Sequence[int]) -> TaskSide | None:
 def _mean(rewards: Sequence[float]) -> float:
     """The mean, correctly rounded."""
     try:
-        return fmean(rewards)
+        return fsum(rewards) / len(rewards)
     except OverflowError:  # the sum is beyond a double, the mean is not
+        from fractions import Fraction
+
         return float(sum(map(Fraction, rewards)) / len(rewards))
 
 

@@ -34,7 +34,7 @@ def parse_object(line: bytes) -> dict[str, Any]:
     try:
         value = json.loads(line.decode("utf-8", "replace"), parse_int=_integer)
     except json.JSONDecodeError as error:
-        raise InvalidLine(f"invalid JSON ({error.msg} at column {error.colno})") from None
+        raise InvalidLine(f"invalid JSON ({error.msg}: column {error.colno})") from None
     except RecursionError:
         raise InvalidLine("invalid JSON (nested too deeply)") from None
     if not isinstance(value, dict):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.logs import LogUnavailable, read_log
 from nemo_gym.rollout_compare.safe_text import one_line, without_escapes

@@ -5,8 +5,9 @@ from __future__ import annotations
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
+
+from msgspec import Struct
 
 from nemo_gym.rollout_compare.rows import Identity, label_of
 from nemo_gym.rollout_compare.schema import CompareInputError, Note, Row, Side
@@ -15,8 +16,7 @@ from nemo_gym.rollout_compare.table import KeyColumn, Table, table_of
 _SHOWN_FIELDS = 20
 
 
-@dataclass(frozen=True)
-class TaskRows:
+class TaskRows(Struct, frozen=True):
     """One run's rows, gathered by task.
 
     Attributes:
@@ -34,8 +34,7 @@ class TaskRows:
         return self.rows[self.starts[task] : self.starts[task + 1]]
 
 
-@dataclass(frozen=True)
-class Join:
+class Join(Struct, frozen=True):
     """Which rows of two runs are attempts at one task.
 
     Attributes:

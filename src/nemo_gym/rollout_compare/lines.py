@@ -7,15 +7,14 @@ its byte offset, so that a row can be read again without reading the file again.
 from __future__ import annotations
 
 import os
-import shutil
 import stat
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import accumulate, compress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
+
+from msgspec import Struct
 
 from nemo_gym.rollout_compare.schema import CompareInputError
 
@@ -29,8 +28,7 @@ def cannot_read(path: Path | str, error: OSError | ValueError) -> CompareInputEr
     return CompareInputError(f"cannot read {path}: {reason}")
 
 
-@dataclass(frozen=True)
-class Input:
+class Input(Struct, frozen=True):
     """An input that can be read from any offset, as often as wanted.
 
     Attributes:
@@ -84,6 +82,9 @@ def open_input(path: Path) -> Iterator[Input]:
 
 def _spooled(path: Path) -> Path:
     """A temporary file with everything that a pipe or device delivers."""
+    import shutil
+    import tempfile
+
     with path.open("rb") as pipe, tempfile.NamedTemporaryFile(prefix="rollout-compare-", delete=False) as copy:
         try:
             shutil.copyfileobj(pipe, copy, BLOCK_BYTES)

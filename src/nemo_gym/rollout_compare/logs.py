@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 LOG_NAME = "test-stdout.txt"
 LOG_ENDINGS = (".txt", ".log", ".out")
@@ -20,8 +21,7 @@ class LogUnavailable(Exception):
     """There is no log to read; the text says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class LogTail:
+class LogTail(Struct, frozen=True):
     """The end of a log.
 
     Attributes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
@@ -52,6 +51,8 @@ def write_file(path: Path, lines: Iterable[str]) -> None:
     Raises:
         CompareInputError: It cannot be written; what stood there before still does.
     """
+    import tempfile
+
     try:
         target = path.resolve()
         mode = os.stat(target).st_mode if target.exists() else None

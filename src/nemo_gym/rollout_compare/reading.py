@@ -10,8 +10,9 @@ import signal
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from nemo_gym.rollout_compare.decode import InvalidLine, parse_object
 from nemo_gym.rollout_compare.lines import Input, LineCount, Piece, ends_file, iter_blocks, pieces_of
@@ -29,16 +30,14 @@ PIECE_BYTES = 16 << 20
 WORTH_PROCESSES = 24 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """What is wrong with a line of a piece: the line's number in the piece, and the reason."""
 
     line: int
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class PieceTable:
+class PieceTable(Struct, frozen=True):
     """What a piece holds, up to its first fault.
 
     Attributes:

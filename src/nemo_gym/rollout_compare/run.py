@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from nemo_gym.rollout_compare.decode import parse_object
 from nemo_gym.rollout_compare.lines import Input, iter_lines, open_input
@@ -18,8 +19,7 @@ from nemo_gym.rollout_compare.sidecar import attempt_of, sidecar_path, standing_
 from nemo_gym.rollout_compare.table import Table, decoder_for
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(Struct, frozen=True):
     """The files of one run, open to be read.
 
     Attributes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
@@ -138,8 +137,7 @@ class TaskComparison(Struct, frozen=True, gc=False):
         return self.winner.other if self.winner else None
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """The end of a row's verifier output, or why there is none.
 
     Attributes:
@@ -155,8 +153,7 @@ class Evidence:
     unavailable: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Flip:
+class Flip(Struct, frozen=True):
     """A task whose rewards differ, and the losing run's worst row (the first of equals).
 
     Attributes:
@@ -170,8 +167,7 @@ class Flip:
     evidence: Evidence | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True):
     """Something a reader must know to trust the numbers, and the tasks it is about."""
 
     message: str
@@ -182,8 +178,7 @@ class Note:
         return f"{self.message}: {', '.join(self.tasks)}" if self.tasks else self.message
 
 
-@dataclass(frozen=True)
-class CompareResult:
+class CompareResult(Struct, frozen=True):
     """A finished comparison: everything that a report or summary says, before any text exists.
 
     Attributes:
@@ -212,7 +207,7 @@ class CompareResult:
     new_prefix_stripped: str | None = None
     keyed_by_taskset: bool = False
     notes: tuple[Note, ...] = ()
-    flips: tuple[Flip, ...] = field(default=(), repr=False)
+    flips: tuple[Flip, ...] = ()
 
     def by_category(self, category: Category | str) -> list[TaskComparison]:
         """The tasks of one category, in the order of `tasks`."""

@@ -9,10 +9,11 @@ import math
 from array import array
 from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
 
 from nemo_gym.rollout_compare.decode import RowDecoder, parse_object
 from nemo_gym.rollout_compare.lines import Input, read_line
@@ -146,8 +147,7 @@ class KeyColumn(Column[Identity]):
                 self.extend(other)
 
 
-@dataclass(frozen=True, slots=True)
-class FileRow:
+class FileRow(Struct, frozen=True):
     """A row's place in a file."""
 
     source: Input
@@ -166,8 +166,7 @@ class FileRow:
         return parse_object(read_line(self.source, self.offset))
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryRow:
+class MemoryRow(Struct, frozen=True):
     """A row that is at hand."""
 
     row: Row

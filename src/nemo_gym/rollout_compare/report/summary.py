@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from importlib import resources
 from typing import Any
 
 from nemo_gym.rollout_compare.schema import CompareResult, TaskComparison, TaskSide
@@ -53,6 +52,8 @@ def _side(side: TaskSide | None) -> dict[str, Any] | None:
 
 def summary_schema() -> dict[str, Any]:
     """The JSON Schema of the summary, as it ships with the package."""
+    from importlib import resources
+
     text = resources.files(__package__).joinpath("summary.schema.json").read_text("utf-8")
     schema: dict[str, Any] = json.loads(text)
     return schema

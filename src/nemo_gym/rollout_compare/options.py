@@ -1,0 +1,93 @@
+"""The command's options: one table, from which the command line and the config are both made."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from nemo_gym.rollout_compare.schema import DEFAULT_TAIL
+
+DESCRIPTION = """\
+Compare two rollout JSONL files task by task.
+
+Counts identical, flipped, masked and missing tasks and prints the losing
+side's verifier output for every flip. A report, not a gate: the exit code is
+0 for a report and 1 when an input cannot be read or an output cannot be
+written.
+
+Examples:
+  # Old server vs Harbor path on the same tasks
+  gym dev compare old/rollouts.jsonl new/rollouts.jsonl
+
+  # Resolve relative verifier_logs_dir paths against the Harbor server's
+  # folder, keep 30 log lines per flip, and also write a machine-readable
+  # summary
+  gym dev compare old.jsonl new.jsonl \\
+      --logs-root environment_servers/harbor --tail 30 --json compare.json
+
+  # Join on an explicit field when auto-detection picks the wrong one
+  gym dev compare old.jsonl new.jsonl --key verifier_metadata.instance_id
+"""
+
+
+class Option(Struct, frozen=True):
+    """One option.
+
+    Attributes:
+        flag: How it is given on the command line; None for an argument that is told by its place.
+        kind: `text` (never empty), `count` (a whole number, 0 or more) or `switch` (given or not).
+        description: What it does, as the help says it.
+        metavar: What its value is called in the help.
+        default: Its value when it is not given.
+    """
+
+    flag: str | None
+    kind: Literal["text", "count", "switch"]
+    description: str
+    metavar: str = ""
+    default: int | bool | None = None
+
+
+#: By the name of the config's field.
+OPTIONS = {
+    "old_rollouts": Option(
+        None, "text", "Rollouts of the reference: JSON Lines, one attempt at a task a line.", metavar="OLD"
+    ),
+    "new_rollouts": Option(None, "text", "Rollouts of the system that is compared with it.", metavar="NEW"),
+    "key": Option(
+        "--key",
+        "text",
+        "Field that holds the task's id, as a dotted path; found for each side by itself if not given.",
+        metavar="FIELD",
+    ),
+    "tail": Option(
+        "--tail",
+        "count",
+        "How many lines of verifier output to show for each flip; 0 for none.",
+        metavar="N",
+        default=DEFAULT_TAIL,
+    ),
+    "json_output": Option("--json", "text", "Write a JSON summary to this file as well.", metavar="PATH"),
+    "json_stdout": Option(
+        "--json-stdout", "switch", "Print the JSON summary to standard output instead of the report.", default=False
+    ),
+    "logs_root": Option(
+        "--logs-root",
+        "text",
+        "Folder under which relative verifier_logs_dir paths are looked for as well.",
+        metavar="DIR",
+    ),
+}
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """The options' values, checked; the fields are `OPTIONS`' names."""
+
+    old_rollouts: str
+    new_rollouts: str
+    key: str | None = None
+    tail: int = DEFAULT_TAIL
+    json_output: str | None = None
+    json_stdout: bool = False
+    logs_root: str | None = None
