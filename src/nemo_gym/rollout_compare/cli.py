@@ -80,7 +80,9 @@ def compare_parser(prog: str) -> _Parser:
         if option.flag:
             settings |= {"dest": name, "default": option.default}
         parser.add_argument(option.flag or name, **settings)
-    parser.add_argument("--version", action=_Version, nargs=0, help="Show the version and exit.")
+    parser.add_argument(
+        "--version", action=_Version, nargs=0, default=argparse.SUPPRESS, help="Show the version and exit."
+    )
     return parser
 
 
