@@ -157,11 +157,10 @@ def _anonymous(tables: dict[Side, Table], joined: Join) -> Iterator[TaskComparis
 
 
 def _flip(tables: dict[Side, Table], joined: Join, number: int, task: TaskComparison) -> Flip:
-    side = task.loser
-    assert side
+    side = task.winner.other if task.winner else Side.OLD
     table, rows = tables[side], joined.rows[side].of(number)
-    worst = min((row for row in rows if not isnan(table.reward[row])), key=table.reward.__getitem__)
-    return Flip(task, table.origin(worst))
+    measured = rows if len(rows) == 1 else [row for row in rows if not isnan(table.reward[row])]
+    return Flip(task, table.origin(min(measured, key=table.reward.__getitem__)))
 
 
 def _repeat_notes(tasks: Sequence[TaskComparison]) -> Iterator[Note]:

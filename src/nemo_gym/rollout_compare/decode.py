@@ -84,6 +84,15 @@ class RowDecoder:
             if names != leaf
         ]
 
+    def decode_all(self, lines: Sequence[bytes]) -> list[tuple[Any, ...]]:
+        """The values of each line, or `InvalidLine` for any of them."""
+        if not self._inside:
+            try:
+                return list(map(self._values, map(self._fast, lines)))
+            except (msgspec.MsgspecError, RecursionError, ValueError, AttributeError):
+                pass
+        return list(map(self.decode, lines))
+
     def decode(self, line: bytes) -> tuple[Any, ...]:
         """The values of a line, or `InvalidLine`."""
         try:

@@ -124,8 +124,10 @@ def _labels(identities: dict[Side, list[Identity | None]]) -> tuple[dict[Side, _
     tasksets = {side: _tasksets(identities[side]) for side in Side}
     keyed = [side for side in Side if len(tasksets[side]) > 1]
     labels: dict[Side, _Labels] = {
-        side: [None if one is None else label_of(one, with_taskset=side in keyed) for one in identities[side]]
-        for side in Side
+        side: [
+            one if one is None or isinstance(one, str) else label_of(one, with_taskset=side in keyed) for one in named
+        ]
+        for side, named in identities.items()
     }
     if len(keyed) != 1:
         return labels, [], len(keyed) == 2
@@ -204,16 +206,16 @@ def _rows_by_task(table: Table, key: str, labels: _Labels, numbers: dict[str, in
 
 def _task_ids(table: Table, column: KeyColumn) -> array[int]:
     """The place of each row's identity; a failure that names no task has that of the first row with its task index."""
-    wanted = {table.task_index.ids[row] for row in table.nameless} - {0}
+    wanted = {table.task_index.codes[row] for row in table.nameless} - {-1}
     if not wanted:
         return column.ids
     named: dict[int, int] = {}
-    for index, value in zip(table.task_index.ids, column.ids, strict=True):
+    for index, value in zip(table.task_index.codes, column.ids, strict=True):
         if value and index in wanted:
             named.setdefault(index, value)
     ids = column.ids[:]
     for row in table.nameless:
-        ids[row] = named.get(table.task_index.ids[row], 0)
+        ids[row] = named.get(table.task_index.codes[row], 0)
     return ids
 
 

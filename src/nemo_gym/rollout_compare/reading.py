@@ -58,14 +58,14 @@ def read_piece(piece: Piece, key: str | None) -> PieceTable:
         CompareInputError: The file cannot be read.
     """
     table, count = Table(key), LineCount()
-    decode = decoder_for(key).decode
+    decoder = decoder_for(key)
     for block in iter_blocks(piece, count):
         try:
-            table.add(list(map(decode, block.lines)))
+            table.add(decoder.decode_all(block.lines))
         except (CompareInputError, RecursionError):
             for number, offset, line in zip(*block, strict=True):
                 try:
-                    Table(key).add([decode(line)])
+                    Table(key).add([decoder.decode(line)])
                 except (CompareInputError, RecursionError) as error:
                     return PieceTable(
                         table, count.lines, Fault(number, reason_for(error, piece.source, offset, line, key))

@@ -35,6 +35,7 @@ Values = tuple[Any, ...]
 
 RESULTS = len(RESULT_PATHS)
 _NO_REWARD = math.nan
+_FIRST_BEYOND = 1 << 63
 
 
 def key_paths(key: str | None) -> tuple[str, ...]:
@@ -46,19 +47,6 @@ def key_paths(key: str | None) -> tuple[str, ...]:
 def decoder_for(key: str | None) -> RowDecoder:
     """What gives the values of a row that a table takes."""
     return RowDecoder((*RESULT_PATHS, *ATTEMPT_PATHS, *key_paths(key)))
-
-
-class _Places(dict[Any, int]):
-    """The place of each value in a list that grows by the values that are not yet in it."""
-
-    def __init__(self, values: list[Any]) -> None:
-        super().__init__(zip(values, range(len(values)), strict=True))
-        self._values = values
-
-    def __missing__(self, value: Hashable) -> int:
-        place = self[value] = len(self._values)
-        self._values.append(value)
-        return place
 
 
 class Column(Generic[T]):
@@ -73,18 +61,22 @@ class Column(Generic[T]):
         """Make a column without rows."""
         self.ids = array("I")
         self.values: list[T | None] = [None]
-        self._places = _Places(self.values)
+        self._places: dict[T | None, int] = {None: 0}
 
     def __getstate__(self) -> dict[str, Any]:
         """What another process needs: the places can be told from the values."""
-        return {**vars(self), "_places": None}
+        return {**vars(self), "_places": {}}
 
     def append_all(self, values: Sequence[T | None]) -> None:
         """Add a row for each value. Values that are equal must be of one type."""
         if values.count(None) == len(values):
             self.ids.frombytes(bytes(self.ids.itemsize * len(values)))
-        else:
-            self.ids.extend(map(self._places.__getitem__, values))
+            return
+        places = self._places
+        fresh = [value for value in dict.fromkeys(values) if value not in places]
+        places.update(zip(fresh, range(len(self.values), len(self.values) + len(fresh)), strict=True))
+        self.values.extend(fresh)
+        self.ids.extend(map(places.__getitem__, values))
 
     def __getitem__(self, row: int) -> T | None:
         """The value of a row."""
@@ -96,8 +88,53 @@ class Column(Generic[T]):
 
     def extend(self, other: Column[T]) -> None:
         """Add the rows of another column."""
-        moved = [self._places[value] for value in other.values]
-        self.ids.extend(map(moved.__getitem__, other.ids))
+        if other.says_anything():
+            moved = Column[T]()
+            moved.values, moved._places = self.values, self._places
+            moved.append_all(other.values)
+            self.ids.extend(map(moved.ids.__getitem__, other.ids))
+        else:
+            self.ids.extend(other.ids)
+
+
+class HalfColumn:
+    """One half of the pair that tells attempts apart, a number a row.
+
+    Attributes:
+        codes: A number from 0 on stands for itself; -1 for none; -2, -3, ... for the other values.
+    """
+
+    def __init__(self) -> None:
+        """Make a column without rows."""
+        self.codes = array("q")
+        self._others: Column[int | str] = Column()
+
+    def append_all(self, values: Sequence[Any]) -> None:
+        """Add a row for each value."""
+        try:
+            if {int}.issuperset(map(type, values)) and min(values) >= 0:
+                self.codes.extend(values)
+                return
+        except OverflowError:  # beyond 64 bits: none was added
+            pass
+        self.codes.extend(map(self._code, values))
+
+    def _code(self, value: Any) -> int:
+        if type(value) is int and 0 <= value < _FIRST_BEYOND:
+            return value
+        self._others.append_all([attempt_part(value)])
+        return -1 - self._others.ids.pop()
+
+    def value(self, code: int) -> int | str | None:
+        """What a code stands for."""
+        return code if code >= 0 else self._others.values[-1 - code]
+
+    def extend(self, other: HalfColumn) -> None:
+        """Add the rows of another column."""
+        if min(other.codes, default=0) >= 0:
+            self.codes.extend(other.codes)
+        else:
+            self.append_all([other.value(code) for code in other.codes])
 
 
 class KeyColumn(Column[Identity]):
@@ -134,8 +171,7 @@ class KeyColumn(Column[Identity]):
 
     def _drop(self, row: int) -> None:
         self.first_missing = row
-        self.ids, self.values = array("I"), [None]
-        self._places = _Places(self.values)
+        self.ids, self.values, self._places = array("I"), [None], {None: 0}
 
     def extend_keys(self, other: KeyColumn, rows: int) -> None:
         """Add the rows of another column to the `rows` that are here."""
@@ -244,8 +280,8 @@ class Table:
         self.masked: Column[str] = Column()
         self.agent_error: Column[str] = Column()
         self.failure_kind: Column[str] = Column()
-        self.task_index: Column[int | str] = Column()
-        self.rollout_index: Column[int | str] = Column()
+        self.task_index = HalfColumn()
+        self.rollout_index = HalfColumn()
         self.keys = {path: KeyColumn() for path in key_paths(key)}
         self.nameless: list[int] = []
         self.origins = Origins()
@@ -266,8 +302,8 @@ class Table:
 
     def attempts(self) -> set[tuple[int | str, int | str]]:
         """The attempts that the rows are of, as far as recorded."""
-        pairs = set(zip(self.task_index.ids, self.rollout_index.ids, strict=True))
-        halves = ((self.task_index.values[index], self.rollout_index.values[rollout]) for index, rollout in pairs)
+        pairs = set(zip(self.task_index.codes, self.rollout_index.codes, strict=True))
+        halves = ((self.task_index.value(index), self.rollout_index.value(rollout)) for index, rollout in pairs)
         return {(index, rollout) for index, rollout in halves if index is not None and rollout is not None}
 
     def add(self, rows: Sequence[Values], *, failed: bool = False) -> None:
@@ -280,8 +316,8 @@ class Table:
             return
         reward, mask, instance_mask, kind, error, metadata, index, rollout, *keys = zip(*rows, strict=True)
         self._add_results(reward, mask, instance_mask, kind, error, metadata)
-        self.task_index.append_all(_lookups(index))
-        self.rollout_index.append_all(_lookups(rollout))
+        self.task_index.append_all(index)
+        self.rollout_index.append_all(rollout)
         first = len(self) - len(rows)
         has_a_say: Sequence[bool] = (True,) * len(rows)
         if failed:
@@ -329,13 +365,6 @@ def _finite(rewards: Values) -> bool:
 def _unmasked(masks: Values) -> bool:
     """Whether every mask is absent or says that the row counts."""
     return {bool, int, type(None)}.issuperset(map(type, masks)) and not any(masks)
-
-
-def _lookups(values: Values) -> Sequence[int | str | None]:
-    """Halves of attempts as values that can be looked up."""
-    if {int, str, type(None)}.issuperset(map(type, values)):
-        return values
-    return [attempt_part(value) for value in values]
 
 
 def table_of(rows: Sequence[Row], key: str | None = None) -> Table:
