@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from itertools import accumulate
+from itertools import accumulate, takewhile
 
 from msgspec import Struct
 
@@ -162,34 +162,39 @@ def _plain_ids(identities: Iterable[Identity | None], own: Collection[str]) -> t
 
 
 def _strip_prefix(labels: dict[Side, _Labels]) -> dict[Side, str | None]:
-    """Take the one prefix off the one run's labels that makes the two runs meet, if there is such a prefix.
+    """Take the one prefix that all labels of one run have, and the other run's do not, off that run's labels.
 
-    It is tried only where the runs share no label. Where either run's prefix would do, neither is taken.
+    It is tried only where the runs share no label, and never done to both: a prefix without which the runs meet comes
+    before one that the other run has none like.
     """
     distinct = {side: {label for label in labels[side] if label is not None} for side in Side}
     prefixes: dict[Side, str | None] = {Side.OLD: None, Side.NEW: None}
     if not distinct[Side.OLD].isdisjoint(distinct[Side.NEW]):
         return prefixes
-    found = {side: _joining_prefix(distinct[side], distinct[side.other]) for side in Side}
+    common = {side: _common_prefixes(distinct[side]) for side in Side}
+    meeting = {side: _meeting_prefix(common[side], distinct[side], distinct[side.other]) for side in Side}
     for side in Side:
-        prefix = found[side]
-        if prefix and not found[side.other]:
+        alone = common[side][0] if common[side] and not common[side.other] else None
+        prefix = alone if not any(meeting.values()) else meeting[side]
+        if prefix and not meeting[side.other]:
             prefixes[side] = prefix
             labels[side] = [label and label.removeprefix(prefix + "/") for label in labels[side]]
     return prefixes
 
 
-def _joining_prefix(labels: set[str], others: set[str]) -> str | None:
-    """The shortest prefix of all labels that no other label has, and without which some label is another's."""
-    if not labels:
-        return None
-    first = min(labels)
-    for end, char in enumerate(first):
-        prefix = first[: end + 1]
-        if char == "/" and all(label.startswith(prefix) for label in labels):
-            unlike = not any(other.startswith(prefix) for other in others)
-            if unlike and any(label[end + 1 :] in others for label in labels):
-                return prefix[:-1]
+def _common_prefixes(labels: Collection[str]) -> list[str]:
+    """Every PREFIX, the shortest first, such that all labels begin with `PREFIX/`."""
+    first, last = min(labels, default=""), max(labels, default="")  # what these two share, all labels share
+    shared = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    return [first[:end] for end, (char, _) in enumerate(shared) if char == "/" and end]
+
+
+def _meeting_prefix(prefixes: Iterable[str], labels: Collection[str], others: Collection[str]) -> str | None:
+    """The first prefix that no other label has and without which some label is another's."""
+    for prefix in prefixes:
+        start = len(prefix) + 1
+        if any(label[start:] in others for label in labels):
+            return prefix if not any(other.startswith(prefix + "/") for other in others) else None
     return None
 
 
