@@ -10,6 +10,7 @@ from typing import Any, NoReturn, TextIO
 
 from msgspec import structs
 
+from nemo_gym.rollout_compare.inputs import STDIN
 from nemo_gym.rollout_compare.job import run_job
 from nemo_gym.rollout_compare.options import DESCRIPTION, OPTIONS, Options
 from nemo_gym.rollout_compare.outputs import flushed, print_error, write_stream
@@ -46,6 +47,8 @@ class _Parser(argparse.ArgumentParser):
         if unknown:
             known = [name for action in self._actions for name in action.option_strings]
             self.error(f"unknown argument {unknown[0]}{did_you_mean(unknown[0].partition('=')[0], known)}")
+        if found.old_rollouts == found.new_rollouts == STDIN:
+            self.error(f"{STDIN} stands for standard input, which can be one run only")
         return Options(**vars(found))
 
     def error(self, message: str) -> NoReturn:
@@ -74,7 +77,7 @@ def compare_parser(prog: str) -> _Parser:
         if option.kind == "switch":
             settings["action"] = "store_true"
         else:
-            settings |= {"metavar": option.metavar, "type": _count if option.kind == "count" else _text}
+            settings |= {"metavar": option.metavar, "type": _TYPES[option.kind]}
         if option.kind == "count":
             settings["help"] += f" Default: {option.default}."
         if option.flag:
@@ -92,10 +95,20 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _number(text: str) -> int:
+    number = _count(text)
+    if not number:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number, 1 or more")
+    return number
+
+
 def _text(text: str) -> str:
     if not text:
         raise argparse.ArgumentTypeError("it is empty")
     return text
+
+
+_TYPES = {"text": _text, "count": _count, "number": _number}
 
 
 def version_text() -> str:

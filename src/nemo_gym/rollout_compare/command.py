@@ -12,6 +12,7 @@ from nemo_gym.rollout_compare.schema import DEFAULT_TAIL
 
 _Text = Annotated[str, Field(min_length=1)]
 _Count = Annotated[int, Field(ge=0, strict=True)]
+_Number = Annotated[int, Field(ge=1, strict=True)]
 
 
 def _described(name: str) -> str:
@@ -26,6 +27,9 @@ class RolloutCompareConfig(BaseModel):  # noqa: D101  # its docstring is the com
     old_rollouts: _Text = Field(description=_described("old_rollouts"))
     new_rollouts: _Text = Field(description=_described("new_rollouts"))
     key: _Text | None = Field(None, description=_described("key"))
+    skip_bad_lines: bool = Field(False, description=_described("skip_bad_lines"))
+    jobs: _Number | None = Field(None, description=_described("jobs"))
+    quiet: bool = Field(False, description=_described("quiet"))
     tail: _Count = Field(DEFAULT_TAIL, description=_described("tail"))
     json_output: _Text | None = Field(None, description=_described("json_output"))
     json_stdout: bool = Field(False, description=_described("json_stdout"))

@@ -6,14 +6,17 @@ import re
 from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
+from nemo_gym.rollout_compare.decode import RowDecoder
 from nemo_gym.rollout_compare.logs import LogUnavailable, read_log
+from nemo_gym.rollout_compare.origins import read_again
 from nemo_gym.rollout_compare.safe_text import one_line, without_escapes
-from nemo_gym.rollout_compare.schema import DEFAULT_TAIL, CompareInputError, CompareResult, Evidence, Flip, Row
+from nemo_gym.rollout_compare.schema import DEFAULT_TAIL, CompareResult, Evidence, Row
 
+LOGS_FIELD = "verifier_logs_dir"
 OUTPUT_FIELDS = ("test_output", "verifier_stdout", "verifier_output")
 
 LINE_LIMIT = 500
@@ -23,6 +26,8 @@ _MOST_BYTES_READ = 64 << 20
 
 _VERDICT = re.compile(r"fail|pass|error|assert|panic|exception", re.IGNORECASE)
 _PROGRESS = re.compile(r"[\d\W_]+")
+
+_DECODER = RowDecoder((LOGS_FIELD, *OUTPUT_FIELDS))
 
 Roots = Iterable[str | PathLike[str]]
 
@@ -43,21 +48,19 @@ def with_evidence(result: CompareResult, roots: Roots, tail: int = DEFAULT_TAIL)
         roots: The folders of the runs, in which relative log paths are looked for after the current folder.
         tail: How many lines; 0 for none.
     """
-    folders = [Path(root) for root in roots]
-    flips = (replace(flip, evidence=_evidence(flip, folders, tail)) for flip in result.flips)
-    return replace(result, flips=tuple(flips))
-
-
-def _evidence(flip: Flip, roots: list[Path], tail: int) -> Evidence | None:
     if tail == 0:
-        return None
-    try:
-        row = flip.losing_row.read()
-    except (CompareInputError, RecursionError) as error:
-        return Evidence(None, unavailable=str(error))
+        return result
+    folders = [Path(root) for root in roots]
     limit = min(max(_BYTES_READ, tail * _BYTES_PER_LINE), _MOST_BYTES_READ)
-    found = _output(row, roots, limit)
-    return found.evidence if found.text is None else replace(found.evidence, lines=tuple(tail_lines(found.text, tail)))
+    flips = list(result.flips)
+    for i, found in read_again([flip.losing_row for flip in flips], _DECODER):
+        if isinstance(found, Exception):
+            evidence = Evidence(None, unavailable=str(found))
+        else:
+            output = _output(found, folders, limit)
+            evidence = replace(output.evidence, lines=tuple(tail_lines(output.text or "", tail)))
+        flips[i] = replace(flips[i], evidence=evidence)
+    return replace(result, flips=tuple(flips))
 
 
 def verifier_output(row: Row, roots: Roots) -> tuple[str | None, str]:
@@ -65,7 +68,7 @@ def verifier_output(row: Row, roots: Roots) -> tuple[str | None, str]:
 
     Of a file only the end is read. Without any output the text is None, and the second value says why.
     """
-    found = _output(row, [Path(root) for root in roots], _BYTES_READ)
+    found = _output(_DECODER.pick(row), [Path(root) for root in roots], _BYTES_READ)
     return found.text, source_text(found.evidence)
 
 
@@ -77,21 +80,20 @@ def source_text(evidence: Evidence) -> str:
     return f"{where}; {evidence.unavailable}" if evidence.unavailable else where
 
 
-def _output(row: Row, roots: list[Path], limit: int) -> _Output:
+def _output(values: Sequence[Any], roots: list[Path], limit: int) -> _Output:
     """The verifier's output: the log that the row names, else the first field of it that is not blank."""
+    named, *texts = values
     why = None
-    named = row.get("verifier_logs_dir")
     if isinstance(named, str) and named.strip():
         try:
             log = read_log(named, roots, limit)
             return _Output(Evidence("file", log.path), log.text, log.whole)
         except LogUnavailable as error:
             why = str(error)
-    for field in OUTPUT_FIELDS:
-        text = row.get(field)
+    for field, text in zip(OUTPUT_FIELDS, texts, strict=True):
         if isinstance(text, str) and text.strip():
             return _Output(Evidence("field", field, unavailable=why), text)
-    neither = f"the row has neither verifier_logs_dir nor {', '.join(OUTPUT_FIELDS[:-1])} or {OUTPUT_FIELDS[-1]}"
+    neither = f"the row has neither {LOGS_FIELD} nor {', '.join(OUTPUT_FIELDS[:-1])} or {OUTPUT_FIELDS[-1]}"
     return _Output(Evidence(None, unavailable=why or neither), None)
 
 

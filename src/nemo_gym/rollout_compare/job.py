@@ -9,11 +9,14 @@ from typing import TextIO
 
 from nemo_gym.rollout_compare.compare import compare_tables
 from nemo_gym.rollout_compare.evidence import with_evidence
+from nemo_gym.rollout_compare.locate import Shard, locate_run
 from nemo_gym.rollout_compare.options import Options
 from nemo_gym.rollout_compare.outputs import check_output, forget_stdout, print_error, write_file, write_stream
+from nemo_gym.rollout_compare.progress import reading_progress
+from nemo_gym.rollout_compare.reading import Plan
 from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines
 from nemo_gym.rollout_compare.report.text import report_lines
-from nemo_gym.rollout_compare.run import open_run, run_files, run_tables
+from nemo_gym.rollout_compare.run import open_run, run_tables
 from nemo_gym.rollout_compare.safe_text import one_line
 from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult, Side
 
@@ -42,11 +45,11 @@ def run_job(options: Options, out: TextIO | None = None) -> int:
 def _run(options: Options, out: TextIO | None) -> None:
     if out is None:
         raise CompareInputError("cannot write standard output: it is closed")
-    paths = {Side.OLD: Path(options.old_rollouts), Side.NEW: Path(options.new_rollouts)}
+    runs = {Side.OLD: locate_run(options.old_rollouts), Side.NEW: locate_run(options.new_rollouts)}
     json_path = None if options.json_output is None else Path(options.json_output)
     if json_path:
-        check_output(json_path, [file for path in paths.values() for file in run_files(path)])
-    result = _compared(options, paths)
+        check_output(json_path, [file for shards in runs.values() for shard in shards for file in shard.files()])
+    result = _compared(options, runs)
     if json_path:
         write_file(json_path, summary_lines(summary_dict(result)))
     write_stream(out, summary_lines(summary_dict(result)) if options.json_stdout else report_lines(result))
@@ -54,10 +57,13 @@ def _run(options: Options, out: TextIO | None) -> None:
         write_stream(sys.stderr if options.json_stdout else out, [f"wrote {one_line(str(json_path))}"])
 
 
-def _compared(options: Options, paths: dict[Side, Path]) -> CompareResult:
-    roots = [paths[Side.NEW].parent, paths[Side.OLD].parent, *([Path(options.logs_root)] if options.logs_root else [])]
+def _compared(options: Options, runs: dict[Side, list[Shard]]) -> CompareResult:
+    folders = [shard.main.parent for side in (Side.NEW, Side.OLD) for shard in runs[side]]
+    roots = [*dict.fromkeys(folders), *([Path(options.logs_root)] if options.logs_root else [])]
+    plan = Plan(options.key, options.skip_bad_lines)
     with ExitStack() as stack:
-        runs = {side: stack.enter_context(open_run(path)) for side, path in paths.items()}
-        tables = run_tables(list(runs.values()), options.key)
+        opened = [stack.enter_context(open_run(shards)) for shards in runs.values()]
+        with reading_progress(opened, quiet=options.quiet) as progress:
+            tables = run_tables(opened, plan, options.jobs, progress)
         result = compare_tables(dict(zip(runs, tables, strict=True)))
         return with_evidence(result, roots, options.tail)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from itertools import accumulate, takewhile
+from itertools import accumulate, groupby, takewhile
 
 from msgspec import Struct
 
@@ -211,16 +211,17 @@ def _rows_by_task(table: Table, key: str, labels: _Labels, numbers: dict[str, in
 
 def _task_ids(table: Table, column: KeyColumn) -> array[int]:
     """The place of each row's identity; a failure that names no task has that of the first row with its task index."""
-    wanted = {table.task_index.codes[row] for row in table.nameless} - {-1}
-    if not wanted:
-        return column.ids
-    named: dict[int, int] = {}
-    for index, value in zip(table.task_index.codes, column.ids, strict=True):
-        if value and index in wanted:
-            named.setdefault(index, value)
-    ids = column.ids[:]
-    for row in table.nameless:
-        ids[row] = named.get(table.task_index.codes[row], 0)
+    indexes = table.task_index.codes
+    ids = column.ids[:] if table.nameless else column.ids
+    for beside, group in groupby(table.nameless, key=lambda failure: failure.beside):
+        failures = list(group)
+        wanted = {indexes[failure.row] for failure in failures} - {-1}
+        named: dict[int, int] = {}
+        for row in beside if wanted else ():
+            if indexes[row] in wanted and column.ids[row]:
+                named.setdefault(indexes[row], column.ids[row])
+        for failure in failures:
+            ids[failure.row] = named.get(indexes[failure.row], 0)
     return ids
 
 

@@ -1,4 +1,4 @@
-r"""Files to lines: the only place that opens inputs.
+r"""Inputs to lines.
 
 A line ends at `\n` and nowhere else. Lines come in blocks, each line with its number (from 1, blank ones counted) and
 its byte offset, so that a row can be read again without reading the file again.
@@ -6,92 +6,14 @@ its byte offset, so that a row can be read again without reading the file again.
 
 from __future__ import annotations
 
-import os
-import stat
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, compress
-from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from msgspec import Struct
-
-from nemo_gym.rollout_compare.schema import CompareInputError
+from nemo_gym.rollout_compare.inputs import Input, reading
 
 BLOCK_BYTES = 1 << 20
-_BOM = b"\xef\xbb\xbf"
-
-
-def cannot_read(path: Path | str, error: OSError | ValueError) -> CompareInputError:
-    """The one error for anything that cannot be opened or read."""
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return CompareInputError(f"cannot read {path}: {reason}")
-
-
-class Input(Struct, frozen=True):
-    """An input that can be read from any offset, as often as wanted.
-
-    Attributes:
-        path: What the user named, for messages and for the folder it lies in.
-        file: Where its bytes are: the path itself, or a copy of what a pipe delivered.
-        size: How many bytes it had when it was first opened.
-        version: Changes when the file does: device, inode, size, time of the last change.
-    """
-
-    path: Path
-    file: Path
-    size: int
-    version: tuple[int, int, int, int]
-
-    def unchanged(self) -> bool:
-        """Whether the file is still what it was when it was first opened."""
-        try:
-            return _version(self.file.stat()) == self.version
-        except OSError:
-            return False
-
-
-def _version(status: os.stat_result) -> tuple[int, int, int, int]:
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
-
-
-@contextmanager
-def open_input(path: Path) -> Iterator[Input]:
-    """Make a path readable from any offset; what a pipe holds is copied to a temporary file first.
-
-    Raises:
-        CompareInputError: It cannot be opened or read, or is a folder.
-    """
-    spool: Path | None = None
-    try:
-        try:
-            status = path.stat()
-            if stat.S_ISREG(status.st_mode):
-                with path.open("rb"):
-                    pass
-            else:
-                spool = _spooled(path)
-                status = spool.stat()
-        except (OSError, ValueError) as error:
-            raise cannot_read(path, error) from None
-        yield Input(path, spool or path, status.st_size, _version(status))
-    finally:
-        if spool:
-            spool.unlink()
-
-
-def _spooled(path: Path) -> Path:
-    """A temporary file with everything that a pipe or device delivers."""
-    import shutil
-    import tempfile
-
-    with path.open("rb") as pipe, tempfile.NamedTemporaryFile(prefix="rollout-compare-", delete=False) as copy:
-        try:
-            shutil.copyfileobj(pipe, copy, BLOCK_BYTES)
-        except BaseException:
-            os.unlink(copy.name)
-            raise
-    return Path(copy.name)
+BOM = b"\xef\xbb\xbf"
 
 
 class Block(NamedTuple):
@@ -117,29 +39,40 @@ class Piece(NamedTuple):
 
 
 def pieces_of(source: Input, piece_bytes: int) -> list[Piece]:
-    """The whole file in pieces; the last one goes on to where the file ends when it is read."""
+    """The whole file in pieces, a compressed one in one; the last goes on to where the file ends when it is read."""
+    if source.magic:
+        return [Piece(source)]
     starts = list(range(0, max(source.size, 1), piece_bytes))
     return [Piece(source, start, stop) for start, stop in zip(starts, [*starts[1:], None], strict=True)]
 
 
 class LineCount:
-    """How many lines, blank ones too, a piece has turned out to have."""
+    """How many lines, blank ones too, a piece has turned out to have so far.
 
-    def __init__(self) -> None:
+    Attributes:
+        lines: The number of them.
+        on_bytes: Called with how many more bytes, as they are stored, were read.
+    """
+
+    def __init__(self, on_bytes: Callable[[int], None] | None = None) -> None:
         """Start at none."""
         self.lines = 0
+        self.on_bytes = on_bytes or (lambda _: None)
 
 
 def iter_blocks(piece: Piece, count: LineCount | None = None, block_bytes: int = BLOCK_BYTES) -> Iterator[Block]:
     """The lines of a piece that are not blank. A byte order mark at the start of the file belongs to no line."""
     count = count or LineCount()
-    with _reading(piece.source) as file:
+    with reading(piece.source) as (file, stored):
         offset = _first_line(file, piece)
         if offset is None:
             return
         file.seek(offset)
+        done = stored.tell()
         pending: list[bytes] = []
         while data := file.read(block_bytes):
+            before, done = done, stored.tell()
+            count.on_bytes(done - before)
             pending.append(data)
             if b"\n" not in data:
                 continue
@@ -192,8 +125,8 @@ def _block(number: int, offset: int, lines: list[bytes]) -> Block:
     numbers: Sequence[int] = range(number, number + len(lines))
     ends = accumulate(map(len, lines), initial=offset)
     offsets = [end + i for i, end in enumerate(ends)][:-1]
-    if offset == 0 and lines and lines[0].startswith(_BOM):
-        lines[0], offsets[0] = lines[0][len(_BOM) :], len(_BOM)
+    if offset == 0 and lines and lines[0].startswith(BOM):
+        lines[0], offsets[0] = lines[0][len(BOM) :], len(BOM)
     filled = [bool(line) and not line.isspace() for line in lines]
     if all(filled):
         return Block(numbers, offsets, lines)
@@ -206,24 +139,8 @@ def iter_lines(source: Input) -> Iterator[tuple[int, int, bytes]]:
         yield from zip(*block, strict=True)
 
 
-def read_line(source: Input, offset: int) -> bytes:
-    """The line that begins at an offset, without its end."""
-    with _reading(source) as file:
-        file.seek(offset)
-        return file.readline().removesuffix(b"\n")
-
-
 def ends_file(source: Input, offset: int) -> bool:
     """Whether nothing, not even a line's end, stands at an offset."""
-    with _reading(source) as file:
+    with reading(source) as (file, _):
         file.seek(offset)
         return not file.read(1)
-
-
-@contextmanager
-def _reading(source: Input) -> Iterator[BinaryIO]:
-    try:
-        with source.file.open("rb") as file:
-            yield file
-    except OSError as error:
-        raise cannot_read(source.path, error) from None

@@ -36,14 +36,15 @@ class Option(Struct, frozen=True):
 
     Attributes:
         flag: How it is given on the command line; None for an argument that is told by its place.
-        kind: `text` (never empty), `count` (a whole number, 0 or more) or `switch` (given or not).
+        kind: `text` (never empty), `count` (a whole number, 0 or more), `number` (1 or more) or `switch` (given or
+            not).
         description: What it does, as the help says it.
         metavar: What its value is called in the help.
         default: Its value when it is not given.
     """
 
     flag: str | None
-    kind: Literal["text", "count", "switch"]
+    kind: Literal["text", "count", "number", "switch"]
     description: str
     metavar: str = ""
     default: int | bool | None = None
@@ -52,7 +53,11 @@ class Option(Struct, frozen=True):
 #: By the name of the config's field.
 OPTIONS = {
     "old_rollouts": Option(
-        None, "text", "Rollouts of the reference: JSON Lines, one attempt at a task a line.", metavar="OLD"
+        None,
+        "text",
+        "Rollouts of the reference: JSON Lines, one attempt at a task a line. A file, compressed or not, a folder with "
+        "one, a quoted pattern of shards, or - for standard input.",
+        metavar="OLD",
     ),
     "new_rollouts": Option(None, "text", "Rollouts of the system that is compared with it.", metavar="NEW"),
     "key": Option(
@@ -61,6 +66,19 @@ OPTIONS = {
         "Field that holds the task's id, as a dotted path; found for each side by itself if not given.",
         metavar="FIELD",
     ),
+    "skip_bad_lines": Option(
+        "--skip-bad-lines",
+        "switch",
+        "Leave out lines that are not rows, and say how many, instead of stopping at the first.",
+        default=False,
+    ),
+    "jobs": Option(
+        "--jobs",
+        "number",
+        "How many processes read the rollouts; as many as there are processors if not given, 1 for small files.",
+        metavar="N",
+    ),
+    "quiet": Option("--quiet", "switch", "Show no progress.", default=False),
     "tail": Option(
         "--tail",
         "count",
@@ -87,6 +105,9 @@ class Options(Struct, frozen=True, kw_only=True):
     old_rollouts: str
     new_rollouts: str
     key: str | None = None
+    skip_bad_lines: bool = False
+    jobs: int | None = None
+    quiet: bool = False
     tail: int = DEFAULT_TAIL
     json_output: str | None = None
     json_stdout: bool = False

@@ -1,26 +1,29 @@
-"""One run's files: its rollouts and, beside them, the failures sidecar."""
+"""One run: its rollouts and the failed attempts beside them, from open files to a table."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from math import isnan
 from typing import Any
 
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.decode import parse_object
-from nemo_gym.rollout_compare.lines import Input, iter_lines, open_input
-from nemo_gym.rollout_compare.reading import default_jobs, read_tables, reason_for
+from nemo_gym.rollout_compare.inputs import Input, open_input
+from nemo_gym.rollout_compare.lines import iter_lines
+from nemo_gym.rollout_compare.locate import Shard, locate_run
+from nemo_gym.rollout_compare.reading import Fault, Plan, Progress, first_faults, read_tables, reason_for
+from nemo_gym.rollout_compare.recognize import are_inputs
 from nemo_gym.rollout_compare.rows import row_facts
 from nemo_gym.rollout_compare.schema import CompareInputError, Row
-from nemo_gym.rollout_compare.sidecar import attempt_of, sidecar_path, standing_failures
-from nemo_gym.rollout_compare.table import Table, decoder_for
+from nemo_gym.rollout_compare.sidecar import attempt_of, standing_failures
+from nemo_gym.rollout_compare.table import LeftOut, Table, decoder_for
 
 
-class Run(Struct, frozen=True):
-    """The files of one run, open to be read.
+class OpenShard(Struct, frozen=True):
+    """One rollouts file of a run, open to be read.
 
     Attributes:
         main: The rollouts.
@@ -31,65 +34,89 @@ class Run(Struct, frozen=True):
     sidecar: Input | None
 
 
-def run_files(path: Path) -> list[Path]:
-    """The files that are read for a run, those that exist."""
-    return [path, *(other for other in [sidecar_path(path)] if os.path.lexists(other))] if path.name else [path]
-
-
 @contextmanager
-def open_run(path: Path) -> Iterator[Run]:
-    """Open a run by its rollouts file.
+def open_run(shards: Sequence[Shard]) -> Iterator[list[OpenShard]]:
+    """Open the files of a run.
 
     Raises:
-        CompareInputError: A file of it cannot be read.
+        CompareInputError: One of them cannot be read.
     """
     with ExitStack() as stack:
-        main, *beside = [stack.enter_context(open_input(file)) for file in run_files(path)]
-        yield Run(main, beside[0] if beside else None)
+        yield [
+            OpenShard(
+                stack.enter_context(open_input(shard.main)),
+                stack.enter_context(open_input(shard.sidecar)) if shard.sidecar else None,
+            )
+            for shard in shards
+        ]
 
 
-def run_tables(runs: Sequence[Run], key: str | None = None, jobs: int | None = None) -> list[Table]:
+def run_tables(
+    runs: Sequence[Sequence[OpenShard]], plan: Plan, jobs: int | None = None, progress: Progress | None = None
+) -> list[Table]:
     """Runs as columns.
 
     Args:
-        runs: The runs.
-        key: The field that names the task, None where it is to be found.
+        runs: The runs' shards.
+        plan: How lines are read.
         jobs: How many processes may read at a time; as many as are worth it when None.
+        progress: Told how many bytes of which run were read.
 
     Raises:
         CompareInputError: A line breaks a rule: the first such line of the first such file, sidecars last.
     """
-    sources = [run.main for run in runs]
-    tables = read_tables(sources, key, jobs or default_jobs(sources))
-    for run, table in zip(runs, tables, strict=True):
-        if run.sidecar:
-            _add_failures(table, run.sidecar)
-    return tables
+    shards = [(number, shard) for number, run in enumerate(runs) for shard in run]
+    tables = read_tables([(number, shard.main) for number, shard in shards], plan, jobs, progress)
+    whole = [Table(plan.key) for _ in runs]
+    for (number, shard), table in zip(shards, tables, strict=True):
+        if len(table) and all(map(isnan, table.reward)) and are_inputs(shard.main):
+            raise CompareInputError(
+                f"{shard.main.path} seems to hold a run's inputs, not its rollouts: no row has a reward or a response"
+            )
+        whole[number].add_shard(table)
+    for run, table in zip(runs, whole, strict=True):
+        for shard, rows in zip(run, list(table.shards), strict=True):
+            if shard.sidecar:
+                _add_failures(table, rows, shard.sidecar, plan)
+    return whole
 
 
-def _add_failures(table: Table, sidecar: Input) -> None:
-    pick = decoder_for(table.key).pick
-    for line, offset, row in standing_failures(_records(sidecar, table.key), table.attempts(), table.key):
-        table.add([pick(row)], failed=True)
+def _add_failures(table: Table, rows: range, sidecar: Input, plan: Plan) -> None:
+    """Add the failures of the shard whose rows these are."""
+    pick = decoder_for(plan.key).pick
+    faults: list[Fault] = []
+    records = _records(sidecar, plan, faults)
+    for line, offset, row in standing_failures(records, table.attempts(rows), plan.key):
+        table.add([pick(row)], beside=rows)
         table.origins.append_all(sidecar, [line], [offset])
+    if faults:
+        table.left_out.append(LeftOut(sidecar.path, len(faults), tuple(map(str, first_faults(faults)))))
 
 
 def load_rollouts(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
     """Every row of a run: those of the rollouts file, then a masked row for each failed attempt that stands.
 
+    The path may be of anything that the command takes: a file, a folder with one rollouts file, a pattern of shards.
+
     Raises:
         CompareInputError: A file cannot be read or a line breaks a rule.
     """
-    with open_run(Path(path)) as run:
-        rows = [row for _, _, row in _records(run.main, None, check=row_facts)]
-        if run.sidecar:
-            finished = {attempt for row in rows if (attempt := attempt_of(row))}
-            rows.extend(row for _, _, row in standing_failures(_records(run.sidecar, None), finished, None))
-        return rows
+    plan = Plan()
+    with open_run(locate_run(os.fspath(path))) as shards:
+        rows: list[dict[str, Any]] = []
+        failed: list[dict[str, Any]] = []
+        for shard in shards:
+            own = [row for _, _, row in _records(shard.main, plan, check=row_facts)]
+            rows.extend(own)
+            if shard.sidecar:
+                finished = {attempt for row in own if (attempt := attempt_of(row))}
+                failures = standing_failures(_records(shard.sidecar, plan), finished, None)
+                failed.extend(row for _, _, row in failures)
+        return [*rows, *failed]
 
 
 def _records(
-    source: Input, key: str | None, check: Callable[[Row], object] = bool
+    source: Input, plan: Plan, faults: list[Fault] | None = None, check: Callable[[Row], object] = bool
 ) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """The objects of a file that pass a check, each with its line number and offset."""
     for line, offset, data in iter_lines(source):
@@ -97,6 +124,9 @@ def _records(
             row = parse_object(data)
             check(row)
         except (CompareInputError, RecursionError) as error:
-            reason = reason_for(error, source, offset, data, key)
-            raise CompareInputError(f"{source.path}:{line}: {reason}") from None
-        yield line, offset, row
+            fault = Fault(line, reason_for(error, source, offset, data, plan.key))
+            if faults is None or not plan.skip_bad_lines:
+                raise CompareInputError(f"{source.path}:{line}: {fault.reason}") from None
+            faults.append(fault)
+        else:
+            yield line, offset, row

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import math
 from array import array
-from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
-from typing import Any, Generic, TypeVar
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.decode import RowDecoder, parse_object
-from nemo_gym.rollout_compare.lines import Input, read_line
+from nemo_gym.rollout_compare.decode import RowDecoder
+from nemo_gym.rollout_compare.origins import MemoryRow, Origins
 from nemo_gym.rollout_compare.rows import (
     ATTEMPT_PATHS,
     RESULT_PATHS,
@@ -183,77 +183,25 @@ class KeyColumn(Column[Identity]):
                 self.extend(other)
 
 
-class FileRow(Struct, frozen=True):
-    """A row's place in a file."""
-
-    source: Input
-    line: int
-    offset: int
-
-    @property
-    def where(self) -> str:
-        """The place as a message names it."""
-        return f"{self.source.path}:{self.line}"
-
-    def read(self) -> Row:
-        """The row, read again."""
-        if not self.source.unchanged():
-            raise CompareInputError(f"{self.source.path} has changed since it was first read")
-        return parse_object(read_line(self.source, self.offset))
-
-
-class MemoryRow(Struct, frozen=True):
-    """A row that is at hand."""
-
-    row: Row
-    where: str
-
-    def read(self) -> Row:
-        """The row."""
-        return self.row
-
-
-class Origins:
-    """Where each row of a table is from, in a file: its byte offset, and its line number as far as it tells more.
+class LeftOut(Struct, frozen=True):
+    """The lines of a file that were left out because they are not rows.
 
     Attributes:
-        offsets: Each row's byte offset.
+        path: The file.
+        lines: How many.
+        first: The first few, each with its number and what is wrong.
     """
 
-    def __init__(self) -> None:
-        """Make one without rows."""
-        self.offsets = array("Q")
-        self._sources: list[tuple[int, Input]] = []
-        self._runs: list[tuple[int, int]] = []  # (row, line) where the lines do not go on from the row before
-
-    def append_all(self, source: Input, numbers: Sequence[int], offsets: Sequence[int]) -> None:
-        """Add rows that stand on the given lines of a file."""
-        row = len(self.offsets)
-        if not self._sources or self._sources[-1][1] is not source:
-            self._sources.append((row, source))
-            self._runs.append((row, numbers[0] if numbers else 1))
-        for i, number in enumerate(numbers[:1] if isinstance(numbers, range) else numbers):
-            first, line = self._runs[-1]
-            if number - line != row + i - first:
-                self._runs.append((row + i, number))
-        self.offsets.extend(offsets)
-
-    def extend(self, other: Origins, lines_before: int) -> None:
-        """Add the rows of a later piece of the same file, which has so many lines before it."""
-        row = len(self.offsets)
-        self._sources.extend((row + first, source) for first, source in other._sources)
-        self._runs.extend((row + first, line + lines_before) for first, line in other._runs)
-        self.offsets.extend(other.offsets)
-
-    def of(self, row: int) -> FileRow:
-        """A row's place."""
-        source = self._sources[bisect_right(self._sources, row, key=_first) - 1][1]
-        first, line = self._runs[bisect_right(self._runs, row, key=_first) - 1]
-        return FileRow(source, line + row - first, self.offsets[row])
+    path: Path
+    lines: int
+    first: tuple[str, ...]
 
 
-def _first(entry: tuple[int, Any]) -> int:
-    return entry[0]
+class Nameless(NamedTuple):
+    """A failed attempt that names no task, and the rows beside which it is recorded."""
+
+    row: int
+    beside: range
 
 
 class Table:
@@ -269,6 +217,8 @@ class Table:
         rollout_index: The attempt's number, as far as recorded.
         keys: The tasks named by each field that may be the key.
         nameless: The failed attempts that name no task by any of these fields.
+        shards: The rows of each rollouts file; those after the last are failed attempts.
+        left_out: The lines of each file that are not rows and were left out.
         origins: Where rows of files can be read again.
         memory: The rows themselves where they are at hand.
     """
@@ -283,7 +233,9 @@ class Table:
         self.task_index = HalfColumn()
         self.rollout_index = HalfColumn()
         self.keys = {path: KeyColumn() for path in key_paths(key)}
-        self.nameless: list[int] = []
+        self.nameless: list[Nameless] = []
+        self.shards: list[range] = []
+        self.left_out: list[LeftOut] = []
         self.origins = Origins()
         self.memory: Sequence[Row] = ()
 
@@ -300,14 +252,15 @@ class Table:
         """Where a row can be read again."""
         return MemoryRow(self.memory[row], f"row {row + 1}") if self.memory else self.origins.of(row)
 
-    def attempts(self) -> set[tuple[int | str, int | str]]:
-        """The attempts that the rows are of, as far as recorded."""
-        pairs = set(zip(self.task_index.codes, self.rollout_index.codes, strict=True))
+    def attempts(self, rows: range) -> set[tuple[int | str, int | str]]:
+        """The attempts that the given rows are of, as far as recorded."""
+        codes = (column.codes[rows.start : rows.stop] for column in (self.task_index, self.rollout_index))
+        pairs = set(zip(*codes, strict=True))
         halves = ((self.task_index.value(index), self.rollout_index.value(rollout)) for index, rollout in pairs)
         return {(index, rollout) for index, rollout in halves if index is not None and rollout is not None}
 
-    def add(self, rows: Sequence[Values], *, failed: bool = False) -> None:
-        """Add rows by the values that the decoder gives for them.
+    def add(self, rows: Sequence[Values], *, beside: range | None = None) -> None:
+        """Add rows by the values that the decoder gives for them; failed attempts are beside the rows of a shard.
 
         Raises:
             CompareInputError: A value breaks a rule; the text does not say in which row, and the table is as before.
@@ -320,9 +273,9 @@ class Table:
         self.rollout_index.append_all(rollout)
         first = len(self) - len(rows)
         has_a_say: Sequence[bool] = (True,) * len(rows)
-        if failed:
+        if beside is not None:
             has_a_say = [any(value is not None for value in named) for named in zip(*keys, strict=True)]
-            self.nameless.extend(first + i for i, says in enumerate(has_a_say) if not says)
+            self.nameless.extend(Nameless(first + i, beside) for i, says in enumerate(has_a_say) if not says)
         for column, values in zip(self.keys.values(), keys, strict=True):
             column.append_keys(values, first, has_a_say)
 
@@ -339,12 +292,21 @@ class Table:
         self.agent_error.append_all(errors)
         self.failure_kind.append_all(kinds)
 
-    def extend(self, other: Table, lines_before: int) -> None:
-        """Add the rows of a later piece of the same file, which has so many lines before it."""
+    def add_shard(self, other: Table) -> None:
+        """Add the rows of a whole rollouts file."""
+        rows = len(self)
+        self.shards.append(range(rows, rows + len(other)))
+        if rows:
+            self.extend(other)
+        else:
+            vars(self).update({**vars(other), "shards": self.shards, "left_out": self.left_out})
+        self.left_out.extend(other.left_out)
+
+    def extend(self, other: Table, lines_before: int = 0) -> None:
+        """Add rows that were read elsewhere; those of a later piece of a file have so many lines before them."""
         rows = len(self)
         for path, column in self.keys.items():
             column.extend_keys(other.keys[path], rows)
-        self.nameless.extend(rows + row for row in other.nameless)
         self.reward.extend(other.reward)
         self.masked.extend(other.masked)
         self.agent_error.extend(other.agent_error)
@@ -379,7 +341,7 @@ def table_of(rows: Sequence[Row], key: str | None = None) -> Table:
     for failed, group in groupby(rows, key=lambda row: isinstance(row, FailedAttempt)):
         values = list(map(pick, group))
         try:
-            table.add(values, failed=failed)
+            table.add(values, beside=range(len(table)) if failed else None)
         except CompareInputError:
             bad, error = next(broken_rows(values))
             number = len(table) + bad

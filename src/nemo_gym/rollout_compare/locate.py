@@ -1,0 +1,104 @@
+"""What a user names to the files of a run: a rollouts file, a folder, a pattern of shards, or standard input."""
+
+from __future__ import annotations
+
+import glob
+import os
+from pathlib import Path
+
+from msgspec import Struct
+
+from nemo_gym.rollout_compare.inputs import COMPRESSED_ENDINGS, STDIN, STDIN_NAME, cannot_read
+from nemo_gym.rollout_compare.schema import CompareInputError
+
+_ROLLOUTS_ENDING = ".jsonl"
+_FAILURES = "_failures"
+
+#: What the names of the files that lie beside rollouts end in, before `.jsonl`.
+BESIDE_ENDINGS = (_FAILURES, "_materialized_inputs", "_reward_profiling")
+
+_MOST_LISTED = 10
+
+
+class Shard(Struct, frozen=True):
+    """One rollouts file and the files beside it.
+
+    Attributes:
+        main: The rollouts.
+        sidecar: The failed attempts, None where there is no such file.
+    """
+
+    main: Path
+    sidecar: Path | None
+
+    def files(self) -> list[Path]:
+        """Every file."""
+        return [self.main, *([self.sidecar] if self.sidecar else [])]
+
+
+def locate_run(named: str) -> list[Shard]:
+    """The shards of a run, in the order of their names; most runs have one.
+
+    Raises:
+        CompareInputError: A folder holds no rollouts file or several, or a pattern matches none.
+    """
+    if named == STDIN:
+        return [Shard(Path(STDIN_NAME), None)]
+    path = Path(named)
+    try:
+        if path.is_dir():
+            return [_shard(_only_rollouts(path))]
+        if not path.exists() and glob.has_magic(named):
+            return [_shard(shard) for shard in _matching(named)]
+        return [_shard(path)]
+    except (OSError, ValueError) as error:
+        if isinstance(error, CompareInputError):
+            raise
+        raise cannot_read(named, error) from None
+
+
+def _only_rollouts(folder: Path) -> Path:
+    found = sorted(path for path in folder.iterdir() if _is_rollouts(path))
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise CompareInputError(f"cannot read {folder}: it is a folder without a rollouts file (*{_ROLLOUTS_ENDING})")
+    names = ", ".join(path.name for path in found[:_MOST_LISTED]) + (", ..." if len(found) > _MOST_LISTED else "")
+    raise CompareInputError(f"cannot read {folder}: it holds {len(found)} rollouts files; name one of them: {names}")
+
+
+def _matching(pattern: str) -> list[Path]:
+    found = sorted(path for path in map(Path, glob.glob(pattern)) if not _is_beside(path))
+    if not found:
+        raise CompareInputError(f"cannot read {pattern}: no rollouts file matches")
+    return found
+
+
+def _is_rollouts(path: Path) -> bool:
+    name = _plain_name(path)
+    return name.endswith(_ROLLOUTS_ENDING) and not name.startswith(".") and not _is_beside(path)
+
+
+def _is_beside(path: Path) -> bool:
+    return Path(_plain_name(path)).stem.endswith(BESIDE_ENDINGS)
+
+
+def _plain_name(path: Path) -> str:
+    """The file's name without the ending that says how it is compressed."""
+    return path.stem if path.suffix in COMPRESSED_ENDINGS else path.name
+
+
+def _shard(main: Path) -> Shard:
+    return Shard(main, _beside(main, _FAILURES))
+
+
+def _beside(main: Path, ending: str) -> Path | None:
+    """The one file beside a rollouts file whose name goes on like this, compressed or not."""
+    if not main.name:
+        return None
+    plain = main.with_name(f"{Path(_plain_name(main)).stem}{ending}{_ROLLOUTS_ENDING}")
+    there = [path for path in (plain, *(Path(f"{plain}{end}") for end in COMPRESSED_ENDINGS)) if os.path.lexists(path)]
+    if len(there) > 1:
+        names = " and ".join(path.name for path in there)
+        raise CompareInputError(f"cannot read {main}: {names} lie beside it; only one can be its failures")
+    return there[0] if there else None

@@ -1,0 +1,28 @@
+"""What a file that holds no rollouts seems to be, so that an error can say what to do."""
+
+from __future__ import annotations
+
+from nemo_gym.rollout_compare.decode import parse_object
+from nemo_gym.rollout_compare.inputs import Input
+from nemo_gym.rollout_compare.lines import iter_lines
+
+_SHOWN_BYTES = 40
+
+
+def what_text_seems(line: bytes) -> str | None:
+    """What a file seems to be that begins with a line that is not a row; None if it may be rollouts all the same."""
+    text = line.strip()
+    if text.startswith(b"["):
+        return "the file seems to be a JSON list (of metrics?), not rollouts with one object a line"
+    if text == b"{":
+        return "the file seems to be one JSON document over several lines; rollouts have one object a line"
+    if text.startswith(b"{"):
+        return None
+    beginning = text[:_SHOWN_BYTES].decode("utf-8", "replace")
+    return f"the file seems to be no rollouts at all: it begins with {beginning!r}"
+
+
+def are_inputs(source: Input) -> bool:
+    """Whether a file's rows are what a run was asked to do: every one has a task's input, none a reward or response."""
+    rows = (parse_object(line) for _, _, line in iter_lines(source))
+    return all("responses_create_params" in row and "reward" not in row and "response" not in row for row in rows)

@@ -1,0 +1,181 @@
+"""Which rows are one task does not depend on the order of rows or sides, and two different ids are never one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nemo_gym.rollout_compare.compare import compare_rollouts
+from nemo_gym.rollout_compare.join import Join, join
+from nemo_gym.rollout_compare.schema import Side
+from nemo_gym.rollout_compare.sidecar import failed_attempt
+from nemo_gym.rollout_compare.table import table_of
+from tests.support import PROPERTY
+
+
+class Id(NamedTuple):
+    """A task's id as a row carries it."""
+
+    prefix: str
+    taskset: str | None
+    task: str
+
+    def value(self) -> Any:
+        text = self.prefix + self.task
+        return text if self.taskset is None else {"taskset": self.taskset, "task_id": text}
+
+
+Rows = list[dict[str, Any]]
+
+TASKS = st.sampled_from(["a", "b", "c", "d"])
+TASKSETS = st.none() | st.sampled_from(["S", "T", "U"])
+PREFIXES = st.sampled_from(["", "", "p/", "q/", "p/q/"])
+#: Sides whose ids all have one prefix, or each its own.
+SIDES = PREFIXES.flatmap(
+    lambda prefix: st.lists(st.builds(Id, st.just(prefix), TASKSETS, TASKS), min_size=1, max_size=7)
+) | st.lists(st.builds(Id, PREFIXES, TASKSETS, TASKS), min_size=1, max_size=7)
+
+
+def rows_of(ids: Sequence[Id], name: str = "task_id") -> Rows:
+    return [{name: one.value(), "reward": 1, "number": number} for number, one in enumerate(ids)]
+
+
+def joined(old: Rows, new: Rows) -> Join:
+    return join({Side.OLD: table_of(old), Side.NEW: table_of(new)})
+
+
+def tasks_of(made: Join, old: Rows, new: Rows) -> dict[str, tuple[list[int], list[int]]]:
+    """For each label the numbers of the old and the new rows."""
+    rows = {Side.OLD: old, Side.NEW: new}
+    assert made.tasks == sorted(made.tasks)
+    return {
+        label: (
+            [rows[Side.OLD][row]["number"] for row in made.rows[Side.OLD].of(place)],
+            [rows[Side.NEW][row]["number"] for row in made.rows[Side.NEW].of(place)],
+        )
+        for place, label in enumerate(made.tasks)
+    }
+
+
+@PROPERTY
+@given(SIDES, SIDES)
+def test_swapping_the_sides_swaps_the_rows(old_ids: list[Id], new_ids: list[Id]) -> None:
+    old, new = rows_of(old_ids), rows_of(new_ids, "task_name")
+    one, other = joined(old, new), joined(new, old)
+    swapped = {label: pair[::-1] for label, pair in tasks_of(other, new, old).items()}
+    assert tasks_of(one, old, new) == swapped
+    assert one.prefixes[Side.OLD] == other.prefixes[Side.NEW]
+    assert one.prefixes[Side.NEW] == other.prefixes[Side.OLD]
+    assert one.keyed_by_taskset == other.keyed_by_taskset
+    assert sorted(note.tasks for note in one.notes) == sorted(note.tasks for note in other.notes)
+
+
+@PROPERTY
+@given(SIDES, SIDES, st.randoms(use_true_random=False))
+def test_shuffling_rows_changes_nothing_but_their_order(old_ids: list[Id], new_ids: list[Id], shuffler: Any) -> None:
+    old, new = rows_of(old_ids), rows_of(new_ids)
+    made = joined(old, new)
+    tasks = tasks_of(made, old, new)
+    shuffled = shuffler.sample(old, len(old)), shuffler.sample(new, len(new))
+    again = joined(*shuffled)
+    assert {label: [*map(sorted, pair)] for label, pair in tasks_of(again, *shuffled).items()} == {
+        label: [*map(sorted, pair)] for label, pair in tasks.items()
+    }
+    assert (again.prefixes, again.keyed_by_taskset, again.notes) == (made.prefixes, made.keyed_by_taskset, made.notes)
+
+
+@PROPERTY
+@given(SIDES, SIDES)
+def test_every_row_is_of_one_task_and_keeps_its_place_in_it(old_ids: list[Id], new_ids: list[Id]) -> None:
+    old, new = rows_of(old_ids), rows_of(new_ids)
+    tasks = tasks_of(joined(old, new), old, new)
+    for place, ids in enumerate((old_ids, new_ids)):
+        assert sorted(row for pair in tasks.values() for row in pair[place]) == list(range(len(ids)))
+        assert all(pair[place] == sorted(pair[place]) for pair in tasks.values())
+    assert all(any(pair) for pair in tasks.values())
+
+
+@PROPERTY
+@given(SIDES, SIDES)
+def test_two_different_ids_are_never_one_task(old_ids: list[Id], new_ids: list[Id]) -> None:
+    old, new = rows_of(old_ids), rows_of(new_ids)
+    made = joined(old, new)
+    tasksets = {
+        Side.OLD: {one.taskset for one in old_ids if one.taskset},
+        Side.NEW: {one.taskset for one in new_ids if one.taskset},
+    }
+    assert not all(made.prefixes.values())
+    for old_rows, new_rows in tasks_of(made, old, new).values():
+        members = [(Side.OLD, old_ids[row]) for row in old_rows] + [(Side.NEW, new_ids[row]) for row in new_rows]
+        texts = set()
+        for side, one in members:
+            prefix = made.prefixes[side]
+            labels = [one.prefix + one.task, f"{one.taskset}/{one.prefix}{one.task}"]
+            assert prefix is None or any(label.startswith(f"{prefix}/") for label in labels)
+            texts.add((one.prefix + one.task).removeprefix(f"{prefix}/" if prefix else ""))
+        assert len(texts) == 1
+        # Within a side that names several tasksets, one task is of one of them.
+        for side in Side:
+            if len(tasksets[side]) > 1:
+                assert len({one.taskset for of, one in members if of is side and one.taskset}) <= 1
+        if made.keyed_by_taskset:
+            assert len({one.taskset for _, one in members}) == 1
+
+
+@PROPERTY
+@given(SIDES)
+def test_a_run_joins_itself_whole(ids: list[Id]) -> None:
+    rows = rows_of(ids)
+    assert all(old == new for old, new in tasks_of(joined(rows, rows), rows, rows).values())
+
+
+RESULTS = st.builds(
+    lambda task, reward, others: {"task_id": task, "reward": reward, **others},
+    TASKS,
+    st.sampled_from([0, 1, 0.5, 1e-10, None]),
+    st.sampled_from([{}, {}, {"error": "e"}, {"mask_sample": True}, {"failure_kind": "k"}]),
+)
+RUNS = st.lists(RESULTS, min_size=1, max_size=8)
+
+
+@PROPERTY
+@given(RUNS, RUNS, st.integers(0, 2), st.integers(0, 2))
+def test_swapping_runs_swaps_winners_and_counts(old: Rows, new: Rows, old_failures: int, new_failures: int) -> None:
+    old = [*old, *(failed_attempt({}, None) for _ in range(old_failures))]
+    new = [*new, *(failed_attempt({}, None) for _ in range(new_failures))]
+    one, other = compare_rollouts(old, new), compare_rollouts(new, old)
+    named = [task for task in one.tasks if not task.task.startswith("unknown#")]
+    assert [(task.task, task.category, task.winner, task.old, task.new) for task in named] == [
+        (task.task, task.category, task.loser, task.new, task.old)
+        for task in other.tasks
+        if not task.task.startswith("unknown#")
+    ]
+    assert [task.task for task in one.tasks[len(named) :]] == [
+        f"unknown#{number}" for number in range(1, old_failures + new_failures + 1)
+    ]
+    pairs = [("flipped_old_win", "flipped_new_win"), ("masked_old", "masked_new")]
+    pairs.append(("missing_old_only", "missing_new_only"))
+    counts, swapped = one.counts(), other.counts()
+    for mine, others in pairs:
+        assert (counts[mine], counts[others]) == (swapped[others], swapped[mine])
+    for name in ("tasks", "identical", "flipped", "flipped_agent_error", "masked", "missing"):
+        assert counts[name] == swapped[name]
+
+
+@PROPERTY
+@given(RUNS, RUNS, st.randoms(use_true_random=False))
+def test_shuffling_rows_changes_no_category_and_no_reward(old: Rows, new: Rows, shuffler: Any) -> None:
+    result = compare_rollouts(old, new)
+    again = compare_rollouts(shuffler.sample(old, len(old)), shuffler.sample(new, len(new)))
+    assert [
+        (task.task, task.category, task.winner, task.old and task.old.reward, task.new and task.new.reward)
+        for task in result.tasks
+    ] == [
+        (task.task, task.category, task.winner, task.old and task.old.reward, task.new and task.new.reward)
+        for task in again.tasks
+    ]
+    assert result.counts() == again.counts()
+    assert result.notes == again.notes

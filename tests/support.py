@@ -1,0 +1,116 @@
+"""What several test files need: made-up runs, and settings for properties."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from io import StringIO
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hypothesis import HealthCheck, settings
+
+from nemo_gym.rollout_compare.cli import main
+from nemo_gym.rollout_compare.inputs import Input, open_input
+from nemo_gym.rollout_compare.reading import Plan, read_tables
+from nemo_gym.rollout_compare.table import Column, Table
+
+#: For properties: no test fails for the speed of the machine.
+PROPERTY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
+    """Write rows as JSON Lines; the path again."""
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    return path
+
+
+class Done(NamedTuple):
+    """What a command line ended in."""
+
+    status: int
+    stdout: str
+    stderr: str
+
+
+def run(*words: str | Path, prog: str = "gym") -> Done:
+    """Run a command line in this process."""
+    out, err = StringIO(), StringIO()
+    status = main([str(word) for word in words], out, err, prog=prog)
+    return Done(status, out.getvalue(), err.getvalue())
+
+
+def compare(*words: str | Path) -> Done:
+    """Run `gym dev compare` in this process."""
+    return run("dev", "compare", *words)
+
+
+def assert_refused(done: Done, *pieces: str) -> None:
+    """Status 1: one error line with these pieces in it, and nothing on standard output."""
+    assert done.status == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.endswith("\n")
+    for piece in pieces:
+        assert piece in done.stderr
+
+
+def controls(text: str) -> set[str]:
+    """The control characters in a text, line ends aside: what a terminal would obey."""
+    return {char for char in text if char != "\n" and (ord(char) < 32 or 127 <= ord(char) < 160)}
+
+
+def source_of(path: Path) -> Input:
+    """A regular file as an input."""
+    with open_input(path) as source:
+        return source
+
+
+def read_files(
+    *paths: str | Path, key: str | None = None, jobs: int = 1, piece_bytes: int = 1 << 20, skip: bool = False
+) -> list[Table]:
+    """The tables of rollouts files; with `skip`, lines that are not rows are left out."""
+    sources = [(number, source_of(Path(path))) for number, path in enumerate(paths)]
+    return read_tables(sources, Plan(key, skip), jobs, piece_bytes=piece_bytes)
+
+
+def facts(table: Table) -> dict[str, Any]:
+    """What a table says, places aside: its rows, and which field names their tasks."""
+    columns: Sequence[Column[Any]] = (table.masked, table.agent_error, table.failure_kind)
+    named = {path: column for path, column in table.keys.items() if column.first_missing is None}
+    kept: list[list[Any]] = [list(column.values) for column in (*columns, *named.values())]
+    assert all(len(set(values)) == len(values) for values in kept), "each value is kept once"
+    return {
+        "masked": table.masked_rows,
+        "rows": [
+            [repr(table.reward[i]), *(column[i] for column in columns), {path: named[path][i] for path in named}]
+            for i in range(len(table))
+        ],
+        "keys": {path: [column.stands, column.first_missing] for path, column in table.keys.items()},
+        "nameless": [failure.row for failure in table.nameless],
+        "attempts": sorted(map(repr, table.attempts(range(len(table))))),
+    }
+
+
+def places(table: Table) -> list[list[str | int]]:
+    """For each row of a table that was read from files: `PATH:LINE` and the byte offset."""
+    origins = [table.origins.of(row) for row in range(len(table))]
+    return [[origin.where, origin.offset] for origin in origins]
+
+
+def alone(function: Callable[..., object], *words: str | Path) -> Any:
+    """What a function of a test file returns in a process of its own, which has no threads and may start processes."""
+    done = subprocess.run(alone_command(function, *words), capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def alone_command(function: Callable[..., object], *words: str | Path) -> list[str]:
+    """The command of a process that calls a function of a test file and prints what it returns, as JSON."""
+    code = f"from {function.__module__} import {function.__name__} as call; print(json.dumps(call(*sys.argv[2:])))"
+    root = str(Path(__file__).parent.parent)
+    start = f"import json, sys; sys.path.insert(0, sys.argv[1]); {code}"
+    return [sys.executable, "-c", start, root, *map(str, words)]

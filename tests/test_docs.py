@@ -1,0 +1,272 @@
+"""The documents are true: what they show is run, what they list is held against the code, their links resolve."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shlex
+import shutil
+import tomllib
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from importlib.metadata import version
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import nemo_gym.rollout_compare.cli as command_line
+from nemo_gym.rollout_compare import schema, summary_schema
+from nemo_gym.rollout_compare.cli import compare_parser
+from tests.documents import ROOT, Block, blocks_of, prose_of, section_of, shows, table_of, text_of
+from tests.support import run
+
+PACKAGE = Path(command_line.__file__).parent
+EXAMPLE = ROOT / "examples" / "terminal-bench"
+
+RUN = ["README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))]
+ALL = [*RUN, "CHANGELOG.md", "CONTRIBUTING.md"]
+
+
+@pytest.mark.parametrize(
+    ("shown", "real", "right"),
+    [
+        ("a b", "a b", True),
+        ("a b", "a c", False),
+        ("a b", "a b c", False),
+        ("a ...", "a b c", True),
+        ("a ...", "a", False),
+        ("a ...", "b c", False),
+        ("... c", "a b c", True),
+        ("... c", "a b", False),
+        ("... c", "c", False),
+        ("a ... c", "a b c", True),
+        ("a ... c", "a c", False),
+        ("a ... c ... e", "a b c d e", True),
+        ("a ... x ... e", "a b c d e", False),
+        ("... c b ...", "a b c d", False),
+        ("... b c ...", "a b c d", True),
+    ],
+)
+def test_lines_are_left_out_only_where_dots_say_so(shown: str, real: str, right: bool) -> None:
+    assert shows(shown.split(), real.split()) is right
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder: a copy of the example."""
+    shutil.copytree(EXAMPLE, tmp_path / "example")
+    monkeypatch.chdir(tmp_path / "example")
+    monkeypatch.setenv("COLUMNS", "80")
+    return tmp_path / "example"
+
+
+def commands_of(block: Block) -> Iterator[tuple[str, list[str]]]:
+    """Each command of a block with the output that is shown for it."""
+    command: str | None = None
+    shown: list[str] = []
+    for line in block.lines:
+        if line.startswith("$ "):
+            if command:
+                yield command, shown
+            command, shown = line.removeprefix("$ "), []
+        else:
+            shown.append(line)
+    assert command, f"line {block.line}: a console block without a command"
+    yield command, shown
+
+
+def check_console(document: str, block: Block) -> None:
+    status: int | None = None
+    for command, shown in commands_of(block):
+        program, *words = shlex.split(command)
+        if program == "echo":
+            assert words == ["$?"]
+            real = [str(status)]
+        else:
+            assert program in ("gym", "rollout-compare"), f"{document}:{block.line}: {command}"
+            done = run(*words, prog=program)
+            status = done.status
+            real = (done.stdout + done.stderr).splitlines()
+        assert shows(shown, real), f"{document}:{block.line}: {command}\n" + "\n".join(real)
+
+
+def check_python(document: str, block: Block, after: Block | None) -> None:
+    printed = StringIO()
+    with redirect_stdout(printed):
+        exec(compile(block.text, f"{document}:{block.line}", "exec"), {"__name__": "document"})  # noqa: S102
+    if after and after.info == "text":
+        assert printed.getvalue() == after.text
+
+
+@pytest.mark.parametrize("document", RUN)
+def test_what_a_document_shows_is_what_happens(document: str, folder: Path) -> None:
+    blocks = blocks_of(document)
+    for block, after in zip(blocks, [*blocks[1:], None], strict=True):
+        if block.info.startswith("jsonl "):
+            (folder / block.info.split()[1]).write_text(block.text, "utf-8")
+        elif block.info == "console":
+            check_console(document, block)
+        elif block.info == "python":
+            check_python(document, block, after)
+        else:
+            assert block.info in ("", "text", "json"), f"{document}:{block.line}: {block.info}"
+
+
+def test_the_readme_starts_with_the_example(folder: Path) -> None:
+    first = next(block for block in blocks_of("README.md") if block.info == "console")
+    recipe = (ROOT / "Makefile").read_text("utf-8").split("\ndemo:")[1].split("\n")[1]
+    (command, shown), *_ = commands_of(first)
+    assert recipe.endswith(command.removeprefix("gym"))
+    assert len(shown) > 20
+    assert first.line < 20
+
+
+def test_the_readme_s_library_snippet_prints_what_it_says(folder: Path) -> None:
+    (snippet,) = (block for block in blocks_of("README.md") if "compare_rollouts" in block.text)
+    printed = StringIO()
+    with redirect_stdout(printed):
+        exec(compile(snippet.text, "README.md", "exec"), {})  # noqa: S102
+    first, report = printed.getvalue().split("\n", 1)
+    assert f"prints is `{first}`" in text_of("README.md")
+    assert report == run("dev", "compare", "old/rollouts.jsonl", "new/rollouts.jsonl", "--tail", "15").stdout + "\n"
+    assert len([line for line in snippet.lines if line]) <= 6
+
+
+def test_the_readme_lists_the_parser_s_options_and_no_others() -> None:
+    listed = [re.findall(r"`([^`]+)`", row[0]) for row in table_of(section_of("README.md", "## Options"))]
+    actions = compare_parser("gym dev compare")._actions
+    real = []
+    for action in actions:
+        metavar = f" {action.metavar}" if action.metavar and action.option_strings else ""
+        real.append([name + metavar for name in action.option_strings] or [str(action.metavar)])
+    assert sorted(listed) == sorted(real)
+
+
+def test_the_readme_states_the_default_of_tail() -> None:
+    (row,) = (row for row in table_of(section_of("README.md", "## Options")) if "--tail" in row[0])
+    assert f"Default: {schema.DEFAULT_TAIL}." in row[1]
+
+
+def test_the_readme_lists_the_exit_statuses() -> None:
+    listed = [int(row[0]) for row in table_of(section_of("README.md", "## Exit status"))]
+    real = [command_line.OK, command_line.ERROR, command_line.USAGE, command_line.INTERRUPTED]
+    assert listed == real
+
+
+def test_the_readme_lists_the_categories() -> None:
+    listed = [row[0].strip("`") for row in table_of(section_of("README.md", "## How to read it"))]
+    names = {name.replace("flipped (agent error)", "flipped_agent_error") for name in listed}
+    assert names == {category.value for category in schema.Category}
+
+
+def anchors_of(path: Path) -> set[str]:
+    """The anchors of a document's headings, as they are made from their text."""
+    headings = re.findall(r"^#+ (.+)$", path.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("document", [*ALL, "examples/terminal-bench/README.md"])
+def test_links_resolve(document: str) -> None:
+    for target in re.findall(r"\]\(([^)]+)\)", "\n".join(prose_of(document))):
+        if re.match(r"https?://", target):
+            continue
+        name, _, anchor = target.partition("#")
+        path = (ROOT / document).parent / name if name else ROOT / document
+        assert path.is_relative_to(ROOT), target
+        assert path.is_file(), f"{document}: {target}"
+        assert not anchor or anchor in anchors_of(path), f"{document}: {target}"
+
+
+def test_every_document_is_named_in_the_readme() -> None:
+    linked = set(re.findall(r"\]\(([^)#]+)\)", "\n".join(section_of("README.md", "## Documents"))))
+    assert set(ALL) - {"README.md"} <= linked
+
+
+@pytest.mark.parametrize("document", ALL)
+def test_lines_are_not_too_long(document: str) -> None:
+    assert [line for line in prose_of(document) if len(line) > 120] == []
+
+
+def test_the_design_names_every_module_and_no_others() -> None:
+    named = re.findall(r"^\*\*`([\w.]+)`\*\* ", text_of("docs/design.md"), re.MULTILINE)
+    files = (path.relative_to(PACKAGE).with_suffix("") for path in PACKAGE.rglob("*.py"))
+    real = {".".join(path.parts).removesuffix(".__init__") for path in files}
+    assert sorted(named) == sorted(real)
+
+
+def imports_of(path: Path) -> set[str]:
+    """The modules of the package that a module of it imports, wherever in it."""
+    nodes = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.ImportFrom)]
+    modules = [(node.module or "").split(".") for node in nodes]
+    return {names[2] for names in modules if names[:2] == ["nemo_gym", "rollout_compare"] and len(names) > 2}
+
+
+def test_modules_import_in_the_direction_that_the_design_draws() -> None:
+    drawing = next(block.text for block in blocks_of("docs/design.md") if "schema" in block.text)
+    layers = [set(re.findall(r"\w+", layer)) for layer in drawing.split("->")]
+    level = {name: i for i, layer in enumerate(layers) for name in layer}
+    for path in PACKAGE.rglob("*.py"):
+        name, *_ = path.relative_to(PACKAGE).with_suffix("").parts
+        if name in ("__init__", "__main__"):
+            continue
+        wrong = {other for other in imports_of(path) - {name} if level[other] <= level[name]}
+        assert wrong == set(), f"{name} imports {wrong}"
+
+
+def test_the_design_names_every_dependency() -> None:
+    project: dict[str, Any] = tomllib.loads(text_of("pyproject.toml"))["project"]
+    required = {re.split(r"[^\w-]", requirement)[0] for requirement in project["dependencies"]}
+    listed = re.findall(r"^\* `([\w-]+)`", "\n".join(section_of("docs/design.md", "## Dependencies")), re.MULTILINE)
+    assert sorted(listed) == sorted(required)
+    assert all(f"`{name}`" in text_of("README.md") for name in required)
+
+
+def test_the_changelog_begins_with_the_current_version() -> None:
+    headings = re.findall(r"^## \[([^]]+)\]", text_of("CHANGELOG.md"), re.MULTILINE)
+    assert headings[0] == version("rollout-compare")
+
+
+def test_key_candidates_are_listed_in_their_order() -> None:
+    lines = section_of("docs/how-tasks-are-joined.md", "## The key")
+    listed = [match.groups() for line in lines if (match := re.fullmatch(r"(\d+)\. `([\w.]+)`", line))]
+    assert listed == [(str(i), path) for i, path in enumerate(schema.KEY_CANDIDATES, 1)]
+
+
+def keys_of(schema_part: dict[str, Any], at: str = "") -> Iterator[str]:
+    """The keys that a schema part describes, as the document writes them."""
+    for name, value in schema_part.get("properties", {}).items():
+        yield at + name
+        yield from keys_of(value, f"{at}{name}.")
+        yield from keys_of(value.get("items", {}), f"{at}{name}[].")
+
+
+def test_the_json_document_lists_the_schema_s_keys_and_no_others() -> None:
+    listed = [row[0].strip("`") for row in table_of(section_of("docs/json-summary.md", "## The keys"))]
+    described = summary_schema()
+    assert sorted(listed) == sorted([*keys_of(described), *keys_of(described["$defs"]["side"])])
+
+
+def test_the_json_example_is_real_and_valid(folder: Path) -> None:
+    (example,) = (json.loads(block.text) for block in blocks_of("docs/json-summary.md") if block.info == "json")
+    jsonschema.Draft202012Validator(summary_schema()).validate(example)
+    for block in blocks_of("docs/json-summary.md"):
+        if block.info.startswith("jsonl "):
+            (folder / block.info.split()[1]).write_text(block.text, "utf-8")
+    assert example == json.loads(run("--json", "dev", "compare", "old.jsonl", "new.jsonl").stdout)
+
+
+def test_contributing_lists_the_make_targets_and_no_others() -> None:
+    rows = table_of(section_of("CONTRIBUTING.md", "## Set up"))
+    listed = [row[0].strip("`").removeprefix("make ") for row in rows]
+    real = re.findall(r"^([a-z-]+):.*## ", text_of("Makefile"), re.MULTILINE)
+    assert sorted(listed) == sorted(real)
+
+
+def test_readme_and_contributing_name_targets_that_exist() -> None:
+    real = set(re.findall(r"^([a-z-]+):.*## ", text_of("Makefile"), re.MULTILINE))
+    for document in ("README.md", "CONTRIBUTING.md"):
+        assert set(re.findall(r"(?:`|^)make ([a-z-]+)", text_of(document), re.MULTILINE)) <= real

@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines, summary_schema
+from nemo_gym.rollout_compare.schema import Category, CompareResult, Note, Side, TaskComparison, TaskSide
+
+MASKED = TaskSide(3, 0.5, 2, "1/3 rows masked: no reward", None, "tests")
+TASKS = (
+    TaskComparison("a", Category.IDENTICAL, TaskSide(1, 1.0, 1), TaskSide(1, 1.0, 1)),
+    TaskComparison("b", Category.FLIPPED, TaskSide(1, 1.0, 1), TaskSide(2, 0.5, 2, failure_kind="tests"), Side.OLD),
+    TaskComparison(
+        "c", Category.FLIPPED_AGENT_ERROR, TaskSide(1, 0.0, 1, None, "error: x"), TaskSide(1, 1.0, 1), Side.NEW
+    ),
+    TaskComparison("d", Category.MASKED, MASKED, TaskSide(1, None, 0, "no reward")),
+    TaskComparison("e", Category.MISSING, None, TaskSide(1, 0.25, 1)),
+)
+RESULT = CompareResult(
+    TASKS,
+    old_key="task_name",
+    new_key="_ng_task_id",
+    old_rows=6,
+    new_rows=6,
+    old_masked_rows=1,
+    new_masked_rows=1,
+    old_prefix_stripped="bench",
+    notes=(Note("repeats", tuple(f"t{i}" for i in range(30))), Note("plain")),
+)
+EMPTY = CompareResult((), "k", "k", 0, 0, 0, 0)
+VALIDATOR = Draft202012Validator(summary_schema())
+
+
+def test_the_whole_summary() -> None:
+    assert summary_dict(RESULT) == {
+        "schema_version": 1,
+        "counts": {
+            "tasks": 5,
+            "identical": 1,
+            "flipped": 1,
+            "flipped_old_win": 1,
+            "flipped_new_win": 0,
+            "flipped_agent_error": 1,
+            "masked": 1,
+            "masked_old": 1,
+            "masked_new": 1,
+            "missing": 1,
+            "missing_old_only": 0,
+            "missing_new_only": 1,
+        },
+        "join": {
+            "old_key": "task_name",
+            "new_key": "_ng_task_id",
+            "old_prefix_stripped": "bench",
+            "new_prefix_stripped": None,
+            "keyed_by_taskset": False,
+        },
+        "notes": ["repeats: " + ", ".join(f"t{i}" for i in range(30)), "plain"],
+        "tasks": [
+            {"task": "a", "category": "identical", "winner": None, "old": _json_side(1.0), "new": _json_side(1.0)},
+            {
+                "task": "b",
+                "category": "flipped",
+                "winner": "old",
+                "old": _json_side(1.0),
+                "new": _json_side(0.5, rows=2, failure_kind="tests"),
+            },
+            {
+                "task": "c",
+                "category": "flipped_agent_error",
+                "winner": "new",
+                "old": _json_side(0.0, agent_error="error: x"),
+                "new": _json_side(1.0),
+            },
+            {
+                "task": "d",
+                "category": "masked",
+                "winner": None,
+                "old": _json_side(0.5, rows=3, masked="1/3 rows masked: no reward", failure_kind="tests"),
+                "new": _json_side(None, masked="no reward"),
+            },
+            {"task": "e", "category": "missing", "winner": None, "old": None, "new": _json_side(0.25)},
+        ],
+    }
+
+
+def _json_side(reward: float | None, rows: int = 1, **others: str) -> dict[str, Any]:
+    return {"reward": reward, "rows": rows, "masked": None, "agent_error": None, "failure_kind": None, **others}
+
+
+def test_the_schema_version_stands_first() -> None:
+    assert next(iter(summary_dict(RESULT))) == "schema_version"
+
+
+def test_taskset_keys_and_both_prefixes_are_told() -> None:
+    result = CompareResult((), "k", "k", 0, 0, 0, 0, new_prefix_stripped="x/y", keyed_by_taskset=True)
+    join = summary_dict(result)["join"]
+    assert (join["old_prefix_stripped"], join["new_prefix_stripped"], join["keyed_by_taskset"]) == (None, "x/y", True)
+
+
+def test_a_reward_is_not_rounded() -> None:
+    task = TaskComparison("a", Category.MISSING, TaskSide(3, 1 / 3, 3), None)
+    assert summary_dict(CompareResult((task,), "k", "k", 3, 0, 0, 0))["tasks"][0]["old"]["reward"] == 1 / 3
+
+
+class TestSchema:
+    def test_is_a_json_schema(self) -> None:
+        assert summary_schema()["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+        Draft202012Validator.check_schema(summary_schema())
+
+    @pytest.mark.parametrize("result", [RESULT, EMPTY], ids=["full", "empty"])
+    def test_accepts_a_summary(self, result: CompareResult) -> None:
+        assert VALIDATOR.is_valid(summary_dict(result))
+
+    def test_allows_more_keys_at_the_top(self) -> None:
+        assert VALIDATOR.is_valid({**summary_dict(RESULT), "statistics": {"n": 3}})
+
+    def test_documents_every_key_that_a_summary_has(self) -> None:
+        schema, summary = summary_schema(), summary_dict(RESULT)
+        assert schema["properties"].keys() == summary.keys()
+        assert schema["properties"]["counts"]["properties"].keys() == summary["counts"].keys()
+        assert schema["properties"]["join"]["properties"].keys() == summary["join"].keys()
+
+    @pytest.mark.parametrize(
+        "path",
+        [
+            *[("schema_version",), ("counts",), ("join",), ("notes",), ("tasks",)],
+            *[("counts", name) for name in summary_dict(EMPTY)["counts"]],
+            *[("join", name) for name in summary_dict(EMPTY)["join"]],
+            *[("tasks", 0, name) for name in ("task", "category", "winner", "old", "new")],
+            *[("tasks", 0, "old", name) for name in ("reward", "rows", "masked", "agent_error", "failure_kind")],
+        ],
+        ids=lambda path: ".".join(map(str, path)),
+    )
+    def test_demands_every_key(self, path: tuple[str | int, ...]) -> None:
+        assert not VALIDATOR.is_valid(_changed(path, lambda parent, name: parent.pop(name)))
+
+    @pytest.mark.parametrize(
+        ("path", "value"),
+        [
+            (("schema_version",), 2),
+            (("counts", "more"), 1),
+            (("counts", "tasks"), -1),
+            (("counts", "tasks"), 1.5),
+            (("join", "more"), None),
+            (("join", "old_key"), None),
+            (("join", "old_prefix_stripped"), 1),
+            (("join", "keyed_by_taskset"), "no"),
+            (("notes",), [{"text": "x"}]),
+            (("tasks", 0, "more"), None),
+            (("tasks", 0, "task"), 7),
+            (("tasks", 0, "category"), "unknown"),
+            (("tasks", 0, "winner"), "both"),
+            (("tasks", 0, "old", "more"), None),
+            (("tasks", 0, "old", "reward"), "1.0"),
+            (("tasks", 0, "old", "rows"), 0),
+            (("tasks", 0, "old", "masked"), True),
+            (("tasks", 0, "new"), []),
+        ],
+        ids=str,
+    )
+    def test_refuses_other_shapes(self, path: tuple[str | int, ...], value: object) -> None:
+        assert not VALIDATOR.is_valid(_changed(path, lambda parent, name: parent.__setitem__(name, value)))
+
+
+def _changed(path: tuple[str | int, ...], change: Callable[[Any, Any], object]) -> dict[str, Any]:
+    summary = copy.deepcopy(summary_dict(RESULT))
+    parent: Any = summary
+    for name in path[:-1]:
+        parent = parent[name]
+    change(parent, path[-1])
+    return summary
+
+
+class TestSummaryLines:
+    @pytest.mark.parametrize("result", [RESULT, EMPTY], ids=["full", "empty"])
+    def test_are_the_summary_as_json(self, result: CompareResult) -> None:
+        assert json.loads("\n".join(summary_lines(summary_dict(result)))) == summary_dict(result)
+
+    def test_keep_the_order_of_the_keys(self) -> None:
+        text = "\n".join(summary_lines(summary_dict(RESULT)))
+        assert list(json.loads(text)) == ["schema_version", "counts", "join", "notes", "tasks"]
+
+    def test_give_each_task_a_line_of_its_own(self) -> None:
+        lines = [line.strip().rstrip(",") for line in summary_lines(summary_dict(RESULT))]
+        tasks = [json.loads(line) for line in lines if line.startswith('{"task"')]
+        assert tasks == summary_dict(RESULT)["tasks"]
+
+    def test_hold_no_line_break_inside(self) -> None:
+        task = TaskComparison("a\nb\r\u2028c", Category.MISSING, TaskSide(1, 1.0, 1), None)
+        summary = summary_dict(CompareResult((task,), "k", "k", 1, 0, 0, 0))
+        lines = list(summary_lines(summary))
+        assert not [line for line in lines if "\n" in line or "\r" in line]
+        assert json.loads("\n".join(lines)) == summary
+
+    @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+    def test_never_hold_what_is_not_json(self, value: float) -> None:
+        with pytest.raises(ValueError, match="JSON"):
+            list(summary_lines({"mean": value}))

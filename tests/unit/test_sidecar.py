@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nemo_gym.rollout_compare.rows import FailedAttempt, mask_reason, measured_failure_kind, row_facts
+from nemo_gym.rollout_compare.sidecar import Attempt, attempt_of, failed_attempt, sidecar_path, standing_failures
+
+Record = dict[str, Any]
+
+
+def record(index: Any, rollout: Any, name: str, **others: Any) -> Record:
+    """A record of an attempt, with a name to know it by."""
+    return {"_ng_task_index": index, "_ng_rollout_index": rollout, "failure_kind": name, **others}
+
+
+def standing(records: Iterable[Record], finished: Collection[Attempt] = (), key: str | None = None) -> list[str]:
+    """The names of the failures that stand."""
+    numbered = ((line, line * 10, record) for line, record in enumerate(records, 1))
+    return [row["failure_kind"] for _, _, row in standing_failures(numbered, finished, key)]
+
+
+class TestWhichStand:
+    def test_the_last_record_of_an_attempt_stands(self) -> None:
+        records = [record(0, 0, "a"), record(1, 0, "b"), record(0, 0, "c"), record(0, 1, "d"), record(0, 0, "e")]
+        assert sorted(standing(records)) == ["b", "d", "e"]
+
+    def test_a_row_of_the_attempt_in_the_main_file_replaces_it(self) -> None:
+        records = [record(0, 0, "a"), record(0, 1, "b"), record(1, 0, "c"), record(0, 0, "d")]
+        assert standing(records, finished={(0, 0), (7, 7)}) == ["b", "c"]
+
+    @pytest.mark.parametrize(
+        "part",
+        [
+            {"_ng_task_index": 0},
+            {"_ng_rollout_index": 0},
+            {},
+            {"_ng_task_index": 0, "_ng_rollout_index": None},
+            {"_ng_task_index": None, "_ng_rollout_index": 0},
+        ],
+    )
+    def test_records_without_the_pair_all_stand(self, part: Record) -> None:
+        records = [{**part, "failure_kind": "a"}, {**part, "failure_kind": "b"}]
+        assert standing(records, finished={(0, 0)}) == ["a", "b"]
+
+    @pytest.mark.parametrize("mark", ["_ng_unrouted_run_error", "_ng_dispatch_drained"])
+    def test_a_marked_record_is_skipped_before_the_choice(self, mark: str) -> None:
+        assert standing([record(0, 0, "a"), record(0, 0, "b", **{mark: True})]) == ["a"]
+        assert standing([record(0, 0, "a", **{mark: True})]) == []
+        assert standing([{"failure_kind": "a", mark: True}, {"failure_kind": "b", mark: False}]) == ["b"]
+
+    def test_an_omitted_rollout_replaces_older_failures_but_is_no_row(self) -> None:
+        omitted = record(0, 0, "omitted", _ng_omitted_rollout=True)
+        assert standing([record(0, 0, "a"), omitted]) == []
+        assert standing([omitted, record(0, 0, "a")]) == ["a"]
+        assert standing([record(0, 1, "a"), omitted]) == ["a"]
+        assert standing([{"failure_kind": "a"}, {"failure_kind": "b", "_ng_omitted_rollout": True}]) == ["a"]
+        assert standing([record(0, 0, "a"), record(0, 0, "b", _ng_omitted_rollout=False)]) == ["b"]
+
+    def test_an_omitted_rollout_that_is_skipped_replaces_nothing(self) -> None:
+        marks = {"_ng_omitted_rollout": True, "_ng_dispatch_drained": True}
+        assert standing([record(0, 0, "a"), record(0, 0, "b", **marks)]) == ["a"]
+
+    def test_they_come_in_the_order_of_their_records_with_their_places(self) -> None:
+        records = [record(1, 0, "a"), {"failure_kind": "b"}, record(0, 0, "c"), record(1, 0, "d")]
+        numbered = [(line, line * 10, record) for line, record in enumerate(records, 1)]
+        found = [(line, offset, row["failure_kind"]) for line, offset, row in standing_failures(numbered, (), None)]
+        assert found == [(2, 20, "b"), (3, 30, "c"), (4, 40, "d")]
+
+    def test_a_record_without_the_pair_is_not_taken_for_an_attempt_of_its_line_number(self) -> None:
+        assert standing([{"failure_kind": "a"}, record(1, 0, "b"), record(1, 1, "c"), record(1, 1, "d")]) == [
+            "a",
+            "b",
+            "d",
+        ]
+
+    @pytest.mark.parametrize("value", [[1], {"a": 1}, 1.5, True, "x", ""])
+    def test_any_value_may_tell_attempts_apart(self, value: Any) -> None:
+        attempt = attempt_of({"_ng_task_index": value, "_ng_rollout_index": 0})
+        assert attempt
+        assert standing([record(value, 0, "a"), record(1, 0, "b"), record(value, 0, "c")]) == ["b", "c"]
+        assert standing([record(value, 0, "a"), record(1, 0, "b")], finished={attempt}) == ["b"]
+
+
+class TestRow:
+    def test_it_is_a_masked_row_without_a_reward(self) -> None:
+        row = failed_attempt({"reward": 1.0, "mask_sample": False, "task_id": "a"}, None)
+        assert (row["mask_sample"], row["reward"]) == (True, None)
+        assert isinstance(row, FailedAttempt)
+        assert row_facts(row).reward is None
+        assert measured_failure_kind(row) is None
+
+    @pytest.mark.parametrize("reward", ["broken", True, [1], float("nan"), 10**400])
+    def test_its_reward_is_null_whatever_was_recorded(self, reward: Any) -> None:
+        assert failed_attempt({"reward": reward}, None)["reward"] is None
+
+    @pytest.mark.parametrize(
+        ("fields", "kind"),
+        [
+            ({"failure_kind": "k", "_ng_failure_class": "c"}, "k"),
+            ({"_ng_failure_class": "c"}, "c"),
+            ({"failure_kind": None, "_ng_failure_class": "c"}, "c"),
+            ({}, "failure"),
+            ({"failure_kind": None, "_ng_failure_class": None}, "failure"),
+        ],
+    )
+    def test_its_kind_is_as_recorded_else_the_class_else_failure(self, fields: Record, kind: str) -> None:
+        row = failed_attempt(fields, None)
+        assert row["failure_kind"] == kind
+        assert mask_reason(row) == f"mask_sample (failure_kind={kind})"
+
+    @pytest.mark.parametrize(
+        ("fields", "reason"),
+        [
+            ({"failure_reason": "r", "_ng_failure_message": "m"}, "r"),
+            ({"_ng_failure_message": "m"}, "m"),
+            ({"failure_reason": None, "_ng_failure_message": "m"}, "m"),
+            ({}, None),
+        ],
+    )
+    def test_its_reason_is_as_recorded_else_the_message(self, fields: Record, reason: str | None) -> None:
+        assert failed_attempt(fields, None)["failure_reason"] == reason
+
+    @pytest.mark.parametrize("key", [None, "id.n", "verifier_metadata", "verifier_metadata.task_id", "task_id"])
+    def test_it_keeps_what_may_name_its_task_and_its_attempt(self, key: str | None) -> None:
+        fields: Record = {
+            "_ng_task_id": {"taskset": "S", "task_id": "T"},
+            "task_name": "name",
+            "task_id": 1,
+            "verifier_metadata": {"task_id": "t", "task_name": "n", "instance_id": "i", "id": [2]},
+            "_ng_task_index": 5,
+            "_ng_rollout_index": 6,
+            "id": {"n": 7},
+        }
+        row = failed_attempt(fields, key)
+        assert {name: row[name] for name in fields if name != "id"} == {
+            name: value for name, value in fields.items() if name != "id"
+        }
+        if key == "id.n":
+            assert row["id"] == {"n": 7}
+
+    def test_the_record_itself_stays_as_it_was(self) -> None:
+        fields: Record = {"reward": 1, "verifier_metadata": {"id": 1, "other": 2}, "_ng_failure_class": "c"}
+        failed_attempt(fields, "verifier_metadata.other")
+        assert fields == {"reward": 1, "verifier_metadata": {"id": 1, "other": 2}, "_ng_failure_class": "c"}
+
+
+@pytest.mark.parametrize(
+    ("main", "sidecar"),
+    [
+        ("rollouts.jsonl", "rollouts_failures.jsonl"),
+        ("runs/new/a.v2.jsonl", "runs/new/a.v2_failures.jsonl"),
+        ("/data/x.jsonl", "/data/x_failures.jsonl"),
+        ("../x y.jsonl", "../x y_failures.jsonl"),
+    ],
+)
+def test_the_sidecar_lies_beside_its_rollouts(main: str, sidecar: str) -> None:
+    assert sidecar_path(Path(main)) == Path(sidecar)
+
+
+@pytest.mark.parametrize(
+    ("row", "attempt"),
+    [
+        ({"_ng_task_index": 1, "_ng_rollout_index": 2}, (1, 2)),
+        ({"_ng_task_index": "1", "_ng_rollout_index": 0}, ("1", 0)),
+        ({"_ng_task_index": 0, "_ng_rollout_index": 0}, (0, 0)),
+        ({"_ng_task_index": 1}, None),
+        ({"_ng_rollout_index": 1}, None),
+        ({"_ng_task_index": None, "_ng_rollout_index": 0}, None),
+        ({}, None),
+    ],
+)
+def test_an_attempt_is_a_pair(row: Record, attempt: Attempt | None) -> None:
+    assert attempt_of(row) == attempt
