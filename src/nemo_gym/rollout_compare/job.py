@@ -12,8 +12,8 @@ from nemo_gym.rollout_compare.evidence import with_evidence
 from nemo_gym.rollout_compare.locate import Shard, locate_run
 from nemo_gym.rollout_compare.options import Options
 from nemo_gym.rollout_compare.outputs import check_output, forget_stdout, print_error, write_file, write_stream
+from nemo_gym.rollout_compare.pieces import Plan
 from nemo_gym.rollout_compare.progress import reading_progress
-from nemo_gym.rollout_compare.reading import Plan
 from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines
 from nemo_gym.rollout_compare.report.text import report_lines
 from nemo_gym.rollout_compare.run import open_run, run_tables

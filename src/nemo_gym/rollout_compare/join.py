@@ -9,9 +9,10 @@ from itertools import accumulate, groupby, takewhile
 
 from msgspec import Struct
 
+from nemo_gym.rollout_compare.columns import KeyColumn
 from nemo_gym.rollout_compare.rows import Identity, label_of
 from nemo_gym.rollout_compare.schema import CompareInputError, Note, Row, Side
-from nemo_gym.rollout_compare.table import KeyColumn, Table, table_of
+from nemo_gym.rollout_compare.table import Table, table_of
 
 _SHOWN_FIELDS = 20
 

@@ -14,7 +14,8 @@ from nemo_gym.rollout_compare.decode import parse_object
 from nemo_gym.rollout_compare.inputs import Input, open_input
 from nemo_gym.rollout_compare.lines import iter_lines
 from nemo_gym.rollout_compare.locate import Shard, locate_run
-from nemo_gym.rollout_compare.reading import Fault, Plan, Progress, first_faults, read_tables, reason_for
+from nemo_gym.rollout_compare.pieces import Fault, Plan, Progress, first_faults, reason_for
+from nemo_gym.rollout_compare.reading import read_tables
 from nemo_gym.rollout_compare.recognize import are_inputs
 from nemo_gym.rollout_compare.rows import row_facts
 from nemo_gym.rollout_compare.schema import CompareInputError, Row

@@ -7,35 +7,31 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
+from nemo_gym.rollout_compare.columns import Column, HalfColumn, KeyColumn
 from nemo_gym.rollout_compare.decode import RowDecoder
 from nemo_gym.rollout_compare.origins import MemoryRow, Origins
 from nemo_gym.rollout_compare.rows import (
     ATTEMPT_PATHS,
     RESULT_PATHS,
     FailedAttempt,
-    Identity,
-    attempt_part,
     facts_of,
-    identity_of,
     label_for_message,
 )
 from nemo_gym.rollout_compare.schema import KEY_CANDIDATES, CompareInputError, Row, RowSource
 
-T = TypeVar("T", bound=Hashable)
 Values = tuple[Any, ...]
 """What a decoder gives for a row: the values at `RESULT_PATHS`, `ATTEMPT_PATHS` and the keys' paths."""
 
 RESULTS = len(RESULT_PATHS)
 _NO_REWARD = math.nan
-_FIRST_BEYOND = 1 << 63
 
 
 def key_paths(key: str | None) -> tuple[str, ...]:
@@ -47,140 +43,6 @@ def key_paths(key: str | None) -> tuple[str, ...]:
 def decoder_for(key: str | None) -> RowDecoder:
     """What gives the values of a row that a table takes."""
     return RowDecoder((*RESULT_PATHS, *ATTEMPT_PATHS, *key_paths(key)))
-
-
-class Column(Generic[T]):
-    """Values of which many are equal or absent: a number a row, and each value once.
-
-    Attributes:
-        ids: For each row its value's place in `values`; 0 where it has none.
-        values: The distinct values, in the order in which they were met; the first stands for none.
-    """
-
-    def __init__(self) -> None:
-        """Make a column without rows."""
-        self.ids = array("I")
-        self.values: list[T | None] = [None]
-        self._places: dict[T | None, int] = {None: 0}
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What another process needs: the places can be told from the values."""
-        return {**vars(self), "_places": {}}
-
-    def append_all(self, values: Sequence[T | None]) -> None:
-        """Add a row for each value. Values that are equal must be of one type."""
-        if values.count(None) == len(values):
-            self.ids.frombytes(bytes(self.ids.itemsize * len(values)))
-            return
-        places = self._places
-        fresh = [value for value in dict.fromkeys(values) if value not in places]
-        places.update(zip(fresh, range(len(self.values), len(self.values) + len(fresh)), strict=True))
-        self.values.extend(fresh)
-        self.ids.extend(map(places.__getitem__, values))
-
-    def __getitem__(self, row: int) -> T | None:
-        """The value of a row."""
-        return self.values[self.ids[row]]
-
-    def says_anything(self) -> bool:
-        """Whether any row has a value."""
-        return len(self.values) > 1
-
-    def extend(self, other: Column[T]) -> None:
-        """Add the rows of another column."""
-        if other.says_anything():
-            moved = Column[T]()
-            moved.values, moved._places = self.values, self._places
-            moved.append_all(other.values)
-            self.ids.extend(map(moved.ids.__getitem__, other.ids))
-        else:
-            self.ids.extend(other.ids)
-
-
-class HalfColumn:
-    """One half of the pair that tells attempts apart, a number a row.
-
-    Attributes:
-        codes: A number from 0 on stands for itself; -1 for none; -2, -3, ... for the other values.
-    """
-
-    def __init__(self) -> None:
-        """Make a column without rows."""
-        self.codes = array("q")
-        self._others: Column[int | str] = Column()
-
-    def append_all(self, values: Sequence[Any]) -> None:
-        """Add a row for each value."""
-        try:
-            if {int}.issuperset(map(type, values)) and min(values) >= 0:
-                self.codes.extend(values)
-                return
-        except OverflowError:  # beyond 64 bits: none was added
-            pass
-        self.codes.extend(map(self._code, values))
-
-    def _code(self, value: Any) -> int:
-        if type(value) is int and 0 <= value < _FIRST_BEYOND:
-            return value
-        self._others.append_all([attempt_part(value)])
-        return -1 - self._others.ids.pop()
-
-    def value(self, code: int) -> int | str | None:
-        """What a code stands for."""
-        return code if code >= 0 else self._others.values[-1 - code]
-
-    def extend(self, other: HalfColumn) -> None:
-        """Add the rows of another column."""
-        if min(other.codes, default=0) >= 0:
-            self.codes.extend(other.codes)
-        else:
-            self.append_all([other.value(code) for code in other.codes])
-
-
-class KeyColumn(Column[Identity]):
-    """The tasks that a field names, and on how many rows it stands.
-
-    Once a row that has a say lacks the field, it cannot be the key: the identities are dropped and only counted on.
-
-    Attributes:
-        stands: On how many rows the field stands.
-        first_missing: The first row that has a say and lacks it, None while there is none.
-    """
-
-    def __init__(self) -> None:
-        """Make a column without rows."""
-        super().__init__()
-        self.stands = 0
-        self.first_missing: int | None = None
-
-    def append_keys(self, values: Sequence[Any], first_row: int, has_a_say: Sequence[bool]) -> None:
-        """Add a row for each of the field's values, of which the first is of the given row."""
-        absent = values.count(None)
-        self.stands += len(values) - absent
-        if self.first_missing is not None:
-            return
-        if absent:
-            lacking = (i for i, value in enumerate(values) if value is None and has_a_say[i])
-            missing = next(lacking, None)
-            if missing is not None:
-                self._drop(first_row + missing)
-                return
-        if absent or set(map(type, values)) != {str}:
-            values = [value if value is None or type(value) is str else identity_of(value) for value in values]
-        self.append_all(values)
-
-    def _drop(self, row: int) -> None:
-        self.first_missing = row
-        self.ids, self.values, self._places = array("I"), [None], {None: 0}
-
-    def extend_keys(self, other: KeyColumn, rows: int) -> None:
-        """Add the rows of another column to the `rows` that are here."""
-        self.stands += other.stands
-        if self.first_missing is None:
-            if other.first_missing is not None:
-                self._drop(rows + other.first_missing)
-            else:
-                self.extend(other)
 
 
 class LeftOut(Struct, frozen=True):

@@ -1,0 +1,115 @@
+"""A piece of a rollouts file to a table: the work that one process does at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import Struct
+
+from nemo_gym.rollout_compare.decode import InvalidLine, parse_object
+from nemo_gym.rollout_compare.inputs import Input
+from nemo_gym.rollout_compare.lines import BOM, Block, LineCount, Piece, ends_file, iter_blocks
+from nemo_gym.rollout_compare.recognize import what_text_seems
+from nemo_gym.rollout_compare.rows import label_for_message
+from nemo_gym.rollout_compare.schema import CompareInputError
+from nemo_gym.rollout_compare.table import Table, decoder_for
+
+#: How many of the lines that were left out are named.
+NAMED_FAULTS = 5
+
+#: Called with a run's number and how many more of its bytes were read.
+Progress = Callable[[int, int], None]
+
+
+class Plan(Struct, frozen=True):
+    """How lines are read.
+
+    Attributes:
+        key: The field that names the task, None where it is to be found.
+        skip_bad_lines: Whether a line that is not a row is left out; else it ends the reading.
+    """
+
+    key: str | None = None
+    skip_bad_lines: bool = False
+
+
+class Fault(Struct, frozen=True):
+    """What is wrong with a line: its number and the reason."""
+
+    line: int
+    reason: str
+
+    def __str__(self) -> str:
+        """The fault as a note names it."""
+        return f"line {self.line} ({self.reason})"
+
+
+class PieceTable(Struct, frozen=True):
+    """What a piece holds, up to the fault that ended the reading, if one did.
+
+    Attributes:
+        table: Its rows.
+        lines: How many lines it has, blank ones too.
+        faults: The lines that are not rows, by their numbers in the piece.
+    """
+
+    table: Table
+    lines: int
+    faults: list[Fault]
+
+
+def first_faults(faults: Sequence[Fault]) -> Sequence[Fault]:
+    """Those that are named."""
+    return faults[:NAMED_FAULTS]
+
+
+def read_piece(piece: Piece, plan: Plan, on_bytes: Callable[[int], None] | None = None) -> PieceTable:
+    """Read the rows of a piece.
+
+    Raises:
+        CompareInputError: The file cannot be read.
+    """
+    table, count = Table(plan.key), LineCount(on_bytes)
+    faults: list[Fault] = []
+    decoder = decoder_for(plan.key)
+    for block in iter_blocks(piece, count):
+        try:
+            table.add(decoder.decode_all(block.lines))
+        except (CompareInputError, RecursionError):
+            for good_block, fault in _line_by_line(piece.source, block, plan):
+                if fault:
+                    faults.append(fault)
+                    if not plan.skip_bad_lines:
+                        return PieceTable(table, count.lines, faults)
+                else:
+                    table.add(decoder.decode_all(good_block.lines))
+                    table.origins.append_all(piece.source, good_block.numbers, good_block.offsets)
+        else:
+            table.origins.append_all(piece.source, block.numbers, block.offsets)
+    return PieceTable(table, count.lines, faults)
+
+
+def _line_by_line(source: Input, block: Block, plan: Plan) -> Iterator[tuple[Block, Fault | None]]:
+    """Each line of a block as a block of its own, with its fault if it is not a row."""
+    decoder = decoder_for(plan.key)
+    for number, offset, line in zip(*block, strict=True):
+        fault = None
+        try:
+            Table(plan.key).add([decoder.decode(line)])
+        except (CompareInputError, RecursionError) as error:
+            fault = Fault(number, reason_for(error, source, offset, line, plan.key))
+        yield Block([number], [offset], [line]), fault
+
+
+def reason_for(error: Exception, source: Input, offset: int, line: bytes, key: str | None) -> str:
+    """Why a line was refused, with its task as far as it can be told; what it may mean when the file ends there."""
+    if isinstance(error, RecursionError):
+        return "invalid JSON (nested too deeply)"
+    if not isinstance(error, InvalidLine):
+        return f"{error} (task {label_for_message(parse_object(line), key)})"
+    seems = what_text_seems(line) if offset <= len(BOM) else None
+    if seems:
+        return f"{error}; {seems}"
+    if ends_file(source, offset + len(line)):
+        return f"{error}: the last line is cut off; the run may still be writing, or was killed"
+    return str(error)
