@@ -32,9 +32,10 @@ Every other command is nemo-gym's and needs it to be installed."""
 
 EXIT_STATUS = """\
 exit status:
-  0  a report was made, whatever it says
-  1  an input cannot be read or is not rollouts, or an output cannot be written
-  2  wrong usage
+    0  a report was made, whatever it says
+    1  an input cannot be read or is not rollouts, or an output cannot be written
+    2  wrong usage
+  130  interrupted
 """
 
 

@@ -55,7 +55,7 @@ def compare_tables(tables: dict[Side, Table]) -> CompareResult:
         old_prefix_stripped=joined.prefixes[Side.OLD],
         new_prefix_stripped=joined.prefixes[Side.NEW],
         keyed_by_taskset=joined.keyed_by_taskset,
-        notes=(*_left_out_notes(tables), *joined.notes, *_repeat_notes(tasks)),
+        notes=(*(note for table in tables.values() for note in table.notes), *joined.notes, *_repeat_notes(tasks)),
         flips=flips,
     )
 
@@ -161,14 +161,6 @@ def _flip(tables: dict[Side, Table], joined: Join, number: int, task: TaskCompar
     table, rows = tables[side], joined.rows[side].of(number)
     measured = rows if len(rows) == 1 else [row for row in rows if not isnan(table.reward[row])]
     return Flip(task, table.origin(min(measured, key=table.reward.__getitem__)))
-
-
-def _left_out_notes(tables: dict[Side, Table]) -> Iterator[Note]:
-    for table in tables.values():
-        for left in table.left_out:
-            lines = "1 line that is not a row was" if left.lines == 1 else f"{left.lines} lines that are not rows were"
-            more = ", ..." if left.lines > len(left.first) else ""
-            yield Note(f"{left.path}: {lines} left out: {', '.join(left.first)}{more}")
 
 
 def _repeat_notes(tasks: Sequence[TaskComparison]) -> Iterator[Note]:

@@ -105,7 +105,7 @@ def _no_key(table: Table) -> CompareInputError:
     rows = len(table) - len(table.nameless)
     return CompareInputError(
         f"{row.where}: row has no '{best}' field, and no other field names the task of every row "
-        f"(of {rows} rows: {stands}); say which field does with --key"
+        f"({rows} {'row' if rows == 1 else 'rows'}, of which {stands}); name the field with --key"
     )
 
 
@@ -175,7 +175,7 @@ def _strip_prefix(labels: dict[Side, _Labels]) -> dict[Side, str | None]:
     common = {side: _common_prefixes(distinct[side]) for side in Side}
     meeting = {side: _meeting_prefix(common[side], distinct[side], distinct[side.other]) for side in Side}
     for side in Side:
-        alone = common[side][0] if common[side] and not common[side.other] else None
+        alone = common[side][0] if common[side] and distinct[side.other] and not common[side.other] else None
         prefix = alone if not any(meeting.values()) else meeting[side]
         if prefix and not meeting[side.other]:
             prefixes[side] = prefix

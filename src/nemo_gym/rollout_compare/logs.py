@@ -63,7 +63,7 @@ def _find(named: str, roots: list[Path]) -> Path:
         if os.path.lexists(path):
             return path
         tried.append(str(path))
-    raise LogUnavailable(f"no {', no '.join(tried)}")
+    raise LogUnavailable(f"not found: {', '.join(tried)}")
 
 
 def _check_allowed(path: Path, resolved: Path, roots: list[Path]) -> None:

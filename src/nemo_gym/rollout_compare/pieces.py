@@ -11,7 +11,7 @@ from nemo_gym.rollout_compare.inputs import Input
 from nemo_gym.rollout_compare.lines import BOM, Block, LineCount, Piece, ends_file, iter_blocks
 from nemo_gym.rollout_compare.recognize import what_text_seems
 from nemo_gym.rollout_compare.rows import label_for_message
-from nemo_gym.rollout_compare.schema import CompareInputError
+from nemo_gym.rollout_compare.schema import CompareInputError, Note
 from nemo_gym.rollout_compare.table import Table, decoder_for
 
 #: How many of the lines that were left out are named.
@@ -58,9 +58,11 @@ class PieceTable(Struct, frozen=True):
     faults: list[Fault]
 
 
-def first_faults(faults: Sequence[Fault]) -> Sequence[Fault]:
-    """Those that are named."""
-    return faults[:NAMED_FAULTS]
+def left_out(source: Input, faults: Sequence[Fault]) -> Note:
+    """A note that lines which are not rows were left out."""
+    lines = "1 line that is not a row was" if len(faults) == 1 else f"{len(faults)} lines that are not rows were"
+    named = ", ".join(map(str, faults[:NAMED_FAULTS])) + (", ..." if len(faults) > NAMED_FAULTS else "")
+    return Note(f"{source.path}: {lines} left out: {named}")
 
 
 def read_piece(piece: Piece, plan: Plan, on_bytes: Callable[[int], None] | None = None) -> PieceTable:

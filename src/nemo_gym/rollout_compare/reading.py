@@ -10,9 +10,9 @@ from functools import partial
 
 from nemo_gym.rollout_compare.inputs import Input
 from nemo_gym.rollout_compare.lines import Piece, pieces_of
-from nemo_gym.rollout_compare.pieces import Fault, PieceTable, Plan, Progress, first_faults, read_piece
-from nemo_gym.rollout_compare.schema import CompareInputError
-from nemo_gym.rollout_compare.table import LeftOut, Table
+from nemo_gym.rollout_compare.pieces import Fault, PieceTable, Plan, Progress, left_out, read_piece
+from nemo_gym.rollout_compare.schema import CompareInputError, Note
+from nemo_gym.rollout_compare.table import Table
 from nemo_gym.rollout_compare.workers import default_jobs, may_fork, read_by_processes
 
 PIECE_BYTES = 16 << 20
@@ -73,11 +73,12 @@ class _Collected:
         self.lines += part.lines
 
     def finished(self) -> Table:
-        first = tuple(map(str, first_faults(self.faults)))
         if self.faults and not len(self.table):
-            raise CompareInputError(f"{self.source.path}: none of its {len(self.faults)} lines is a row: {first[0]}")
+            raise CompareInputError(f"{self.source.path}: no line of it is a row: {self.faults[0]}")
         if self.faults:
-            self.table.left_out.append(LeftOut(self.source.path, len(self.faults), first))
+            self.table.notes.append(left_out(self.source, self.faults))
+        if not self.source.unchanged():
+            self.table.notes.append(Note(f"{self.source.path} changed while it was read: the run may still be writing"))
         return self.table
 
 

@@ -75,7 +75,7 @@ def _mask(mask_sample: Any, kind: str | None, reward: float | None) -> str | Non
 def _agent_error(error: Any, metadata: Any) -> str | None:
     if error:
         lines = [line for line in _text(error).splitlines() if line.strip()]
-        return "error: " + (lines[-1].strip()[:ERROR_TEXT_LIMIT] if lines else "")
+        return f"error: {lines[-1].strip()[:ERROR_TEXT_LIMIT] if lines else '(blank)'}"
     if isinstance(metadata, Mapping):
         for key, value in metadata.items():
             if key.endswith("error_type") and value:

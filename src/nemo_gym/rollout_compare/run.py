@@ -14,13 +14,13 @@ from nemo_gym.rollout_compare.decode import parse_object
 from nemo_gym.rollout_compare.inputs import Input, open_input
 from nemo_gym.rollout_compare.lines import iter_lines
 from nemo_gym.rollout_compare.locate import Shard, locate_run
-from nemo_gym.rollout_compare.pieces import Fault, Plan, Progress, first_faults, reason_for
+from nemo_gym.rollout_compare.pieces import Fault, Plan, Progress, left_out, reason_for
 from nemo_gym.rollout_compare.reading import read_tables
 from nemo_gym.rollout_compare.recognize import are_inputs
 from nemo_gym.rollout_compare.rows import row_facts
 from nemo_gym.rollout_compare.schema import CompareInputError, Row
 from nemo_gym.rollout_compare.sidecar import attempt_of, standing_failures
-from nemo_gym.rollout_compare.table import LeftOut, Table, decoder_for
+from nemo_gym.rollout_compare.table import Table, decoder_for
 
 
 class OpenShard(Struct, frozen=True):
@@ -91,7 +91,7 @@ def _add_failures(table: Table, rows: range, sidecar: Input, plan: Plan) -> None
         table.add([pick(row)], beside=rows)
         table.origins.append_all(sidecar, [line], [offset])
     if faults:
-        table.left_out.append(LeftOut(sidecar.path, len(faults), tuple(map(str, first_faults(faults)))))
+        table.notes.append(left_out(sidecar, faults))
 
 
 def load_rollouts(path: str | os.PathLike[str]) -> list[dict[str, Any]]:

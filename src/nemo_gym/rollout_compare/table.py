@@ -10,10 +10,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
-from pathlib import Path
 from typing import Any, NamedTuple
-
-from msgspec import Struct
 
 from nemo_gym.rollout_compare.columns import Column, HalfColumn, KeyColumn
 from nemo_gym.rollout_compare.decode import RowDecoder
@@ -25,7 +22,7 @@ from nemo_gym.rollout_compare.rows import (
     facts_of,
     label_for_message,
 )
-from nemo_gym.rollout_compare.schema import KEY_CANDIDATES, CompareInputError, Row, RowSource
+from nemo_gym.rollout_compare.schema import KEY_CANDIDATES, CompareInputError, Note, Row, RowSource
 
 Values = tuple[Any, ...]
 """What a decoder gives for a row: the values at `RESULT_PATHS`, `ATTEMPT_PATHS` and the keys' paths."""
@@ -43,20 +40,6 @@ def key_paths(key: str | None) -> tuple[str, ...]:
 def decoder_for(key: str | None) -> RowDecoder:
     """What gives the values of a row that a table takes."""
     return RowDecoder((*RESULT_PATHS, *ATTEMPT_PATHS, *key_paths(key)))
-
-
-class LeftOut(Struct, frozen=True):
-    """The lines of a file that were left out because they are not rows.
-
-    Attributes:
-        path: The file.
-        lines: How many.
-        first: The first few, each with its number and what is wrong.
-    """
-
-    path: Path
-    lines: int
-    first: tuple[str, ...]
 
 
 class Nameless(NamedTuple):
@@ -80,7 +63,7 @@ class Table:
         keys: The tasks named by each field that may be the key.
         nameless: The failed attempts that name no task by any of these fields.
         shards: The rows of each rollouts file; those after the last are failed attempts.
-        left_out: The lines of each file that are not rows and were left out.
+        notes: What a reader must know of how the rows were read.
         origins: Where rows of files can be read again.
         memory: The rows themselves where they are at hand.
     """
@@ -97,7 +80,7 @@ class Table:
         self.keys = {path: KeyColumn() for path in key_paths(key)}
         self.nameless: list[Nameless] = []
         self.shards: list[range] = []
-        self.left_out: list[LeftOut] = []
+        self.notes: list[Note] = []
         self.origins = Origins()
         self.memory: Sequence[Row] = ()
 
@@ -161,8 +144,8 @@ class Table:
         if rows:
             self.extend(other)
         else:
-            vars(self).update({**vars(other), "shards": self.shards, "left_out": self.left_out})
-        self.left_out.extend(other.left_out)
+            vars(self).update({**vars(other), "shards": self.shards, "notes": self.notes})
+        self.notes.extend(other.notes)
 
     def extend(self, other: Table, lines_before: int = 0) -> None:
         """Add rows that were read elsewhere; those of a later piece of a file have so many lines before them."""
