@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 from hypothesis import HealthCheck, settings
 
 from nemo_gym.rollout_compare.cli import main
+from nemo_gym.rollout_compare.columns import Column
 from nemo_gym.rollout_compare.inputs import Input, open_input
-from nemo_gym.rollout_compare.reading import Plan, read_tables
-from nemo_gym.rollout_compare.table import Column, Table
+from nemo_gym.rollout_compare.pieces import Plan
+from nemo_gym.rollout_compare.reading import read_tables
+from nemo_gym.rollout_compare.table import Table
 
 #: For properties: no test fails for the speed of the machine.
 PROPERTY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])

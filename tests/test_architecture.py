@@ -95,7 +95,7 @@ def test_a_step_of_the_road_imports_earlier_steps_only(name: str) -> None:
         ("rows", VOCABULARY | {"decode"}),
         ("decode", VOCABULARY),
         ("logs", VOCABULARY),
-        ("evidence", VOCABULARY | {"logs"}),
+        ("evidence", VOCABULARY | {"decode", "logs", "origins"}),
         ("report", VOCABULARY | {"evidence"}),
         ("command", VOCABULARY | {"job", "options"}),
         ("__main__", {"cli"}),
@@ -106,7 +106,7 @@ def test_a_module_imports_no_more_than_it_needs(name: str, allowed: set[str]) ->
 
 
 def test_the_command_line_goes_no_part_of_the_road_itself() -> None:
-    assert IMPORTS["cli"] & set(STEPS) == set()
+    assert IMPORTS["cli"] & set(STEPS) <= {"inputs"}  # what standard input is called
 
 
 @pytest.mark.parametrize(

@@ -275,14 +275,23 @@ def _doubtful(row: Mapping[str, Any]) -> bool:
     return bool(row.get("error")) or any(key.endswith("error_type") and value for key, value in types)
 
 
+class Facts(NamedTuple):
+    rows: int
+    reward: float | None
+    reward_rows: int
+    masked: str | None
+    doubtful: bool
+    failure_kind: str | None
+
+
 class Expected(NamedTuple):
     category: str
     winner: str | None
-    old: tuple[int, float | None, str | None] | None
-    new: tuple[int, float | None, str | None] | None
+    old: Facts | None
+    new: Facts | None
 
 
-def _expected_side(rows: Rows) -> tuple[int, float | None, str | None] | None:
+def _expected_side(rows: Rows) -> Facts | None:
     if not rows:
         return None
     rewards = [float(row["reward"]) for row in rows if _finite(row)]
@@ -290,21 +299,23 @@ def _expected_side(rows: Rows) -> tuple[int, float | None, str | None] | None:
     masked = reasons[0] if reasons else None
     if masked and len(rows) > 1:
         masked = f"{len(reasons)}/{len(rows)} rows masked: {masked}"
-    return len(rows), fmean(rewards) if rewards else None, masked
+    kinds = [row["failure_kind"] for row in rows if row.get("failure_kind") and not _mask(row)]
+    mean = fmean(rewards) if rewards else None
+    return Facts(len(rows), mean, len(rewards), masked, any(map(_doubtful, rows)), kinds[0] if kinds else None)
 
 
 def _expected(old_rows: Rows, new_rows: Rows) -> Expected:
     old, new = _expected_side(old_rows), _expected_side(new_rows)
     if old is None or new is None:
         return Expected("missing", None, old, new)
-    if old[2] or new[2]:
+    if old.masked or new.masked:
         return Expected("masked", None, old, new)
-    assert old[1] is not None
-    assert new[1] is not None
-    if abs(old[1] - new[1]) <= 1e-9:
+    assert old.reward is not None
+    assert new.reward is not None
+    if abs(old.reward - new.reward) <= 1e-9:
         return Expected("identical", None, old, new)
-    winner = "old" if old[1] > new[1] else "new"
-    doubt = any(map(_doubtful, [*old_rows, *new_rows]))
+    winner = "old" if old.reward > new.reward else "new"
+    doubt = old.doubtful or new.doubtful
     return Expected("flipped_agent_error" if doubt else "flipped", winner, old, new)
 
 
@@ -354,8 +365,10 @@ def _tasks(old_rows: Rows, new_rows: Rows) -> dict[str, Expected]:
 
 
 def _found(result: CompareResult) -> dict[str, Expected]:
-    def side(facts: TaskSide | None) -> tuple[int, float | None, str | None] | None:
-        return (facts.rows, facts.reward, facts.masked) if facts else None
+    def side(one: TaskSide | None) -> Facts | None:
+        if one is None:
+            return None
+        return Facts(one.rows, one.reward, one.reward_rows, one.masked, one.agent_error is not None, one.failure_kind)
 
     return {t.task: Expected(t.category, t.winner, side(t.old), side(t.new)) for t in result.tasks}
 
@@ -492,7 +505,7 @@ def test_failures_stand_and_join_by_the_rules(old: Rows, old_records: Rows, new:
         task: _expected(sides[0].get(task, []), sides[1].get(task, [])) for task in sorted({*sides[0], *sides[1]})
     }
     for number, (name, reason) in enumerate(anonymous, 1):
-        facts = (1, None, reason)
+        facts = Facts(1, None, 0, reason, doubtful=False, failure_kind=None)
         entry = Expected("masked", None, facts if name == "old" else None, facts if name == "new" else None)
         expected[f"unknown#{number}"] = entry
     assert list(_found(result)) == list(expected)

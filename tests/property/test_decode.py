@@ -108,7 +108,14 @@ def _outcome(decoder: RowDecoder, line: bytes, *, plainly: bool) -> str:
 
 def _assert_agreement(line: bytes) -> None:
     for decoder in DECODERS.values():
-        assert _outcome(decoder, line, plainly=False) == _outcome(decoder, line, plainly=True)
+        plain = _outcome(decoder, line, plainly=True)
+        assert _outcome(decoder, line, plainly=False) == plain
+        try:
+            (before, values, after) = decoder.decode_all([b'{"reward": 1}', line, b'{"reward": 2}'])
+        except InvalidLine:
+            assert plain.startswith("error: ")
+        else:
+            assert (before[0], repr(values), after[0]) == (1, plain, 2)
 
 
 @PROPERTY

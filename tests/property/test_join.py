@@ -8,10 +8,8 @@ from typing import Any, NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nemo_gym.rollout_compare.compare import compare_rollouts
 from nemo_gym.rollout_compare.join import Join, join
 from nemo_gym.rollout_compare.schema import Side
-from nemo_gym.rollout_compare.sidecar import failed_attempt
 from nemo_gym.rollout_compare.table import table_of
 from tests.support import PROPERTY
 
@@ -130,52 +128,3 @@ def test_two_different_ids_are_never_one_task(old_ids: list[Id], new_ids: list[I
 def test_a_run_joins_itself_whole(ids: list[Id]) -> None:
     rows = rows_of(ids)
     assert all(old == new for old, new in tasks_of(joined(rows, rows), rows, rows).values())
-
-
-RESULTS = st.builds(
-    lambda task, reward, others: {"task_id": task, "reward": reward, **others},
-    TASKS,
-    st.sampled_from([0, 1, 0.5, 1e-10, None]),
-    st.sampled_from([{}, {}, {"error": "e"}, {"mask_sample": True}, {"failure_kind": "k"}]),
-)
-RUNS = st.lists(RESULTS, min_size=1, max_size=8)
-
-
-@PROPERTY
-@given(RUNS, RUNS, st.integers(0, 2), st.integers(0, 2))
-def test_swapping_runs_swaps_winners_and_counts(old: Rows, new: Rows, old_failures: int, new_failures: int) -> None:
-    old = [*old, *(failed_attempt({}, None) for _ in range(old_failures))]
-    new = [*new, *(failed_attempt({}, None) for _ in range(new_failures))]
-    one, other = compare_rollouts(old, new), compare_rollouts(new, old)
-    named = [task for task in one.tasks if not task.task.startswith("unknown#")]
-    assert [(task.task, task.category, task.winner, task.old, task.new) for task in named] == [
-        (task.task, task.category, task.loser, task.new, task.old)
-        for task in other.tasks
-        if not task.task.startswith("unknown#")
-    ]
-    assert [task.task for task in one.tasks[len(named) :]] == [
-        f"unknown#{number}" for number in range(1, old_failures + new_failures + 1)
-    ]
-    pairs = [("flipped_old_win", "flipped_new_win"), ("masked_old", "masked_new")]
-    pairs.append(("missing_old_only", "missing_new_only"))
-    counts, swapped = one.counts(), other.counts()
-    for mine, others in pairs:
-        assert (counts[mine], counts[others]) == (swapped[others], swapped[mine])
-    for name in ("tasks", "identical", "flipped", "flipped_agent_error", "masked", "missing"):
-        assert counts[name] == swapped[name]
-
-
-@PROPERTY
-@given(RUNS, RUNS, st.randoms(use_true_random=False))
-def test_shuffling_rows_changes_no_category_and_no_reward(old: Rows, new: Rows, shuffler: Any) -> None:
-    result = compare_rollouts(old, new)
-    again = compare_rollouts(shuffler.sample(old, len(old)), shuffler.sample(new, len(new)))
-    assert [
-        (task.task, task.category, task.winner, task.old and task.old.reward, task.new and task.new.reward)
-        for task in result.tasks
-    ] == [
-        (task.task, task.category, task.winner, task.old and task.old.reward, task.new and task.new.reward)
-        for task in again.tasks
-    ]
-    assert result.counts() == again.counts()
-    assert result.notes == again.notes

@@ -81,13 +81,15 @@ def plain_reader(content: bytes) -> list[dict[str, Any]] | tuple[int, str]:
     rows = []
     lines = plain_lines(content)
     for number, offset, line in lines:
-        cut_off = CUT_OFF if offset + len(line) == len(content) else ""
+        cut_off = re.escape(CUT_OFF) if offset + len(line) == len(content) else ""
+        if number == lines[0][0] and not (cut_off and line.strip().startswith(b"{")):
+            cut_off = f"({cut_off})?(; the file seems to be .+)?"  # no piece of a row
         try:
             row = json.loads(line.decode("utf-8", "replace"))
         except ValueError:
-            return number, r"invalid JSON \(.+\)" + re.escape(cut_off)
+            return number, r"invalid JSON \(.+\)" + cut_off
         if not isinstance(row, dict):
-            return number, "expected a JSON object per line" + f"({re.escape(cut_off)})?"
+            return number, "expected a JSON object per line" + f"({cut_off})?"
         names = [row[name] for name in ("task_name", "task_id") if row.get(name) is not None]
         label = re.escape(str(names[0]) if names else "unknown")
         for name, values, what in (

@@ -402,7 +402,7 @@ class TestCompareRollouts:
         }
         told = {path: re.search(rf"(?<![\w.]){re.escape(path)}[ a-z]* (\d+)\b", message) for path in stands}
         assert {path: match and int(match[1]) for path, match in told.items()} == stands
-        assert "of 3 rows" in message
+        assert re.search(r"\b3 rows\b", message)
         assert "--key" in message
         assert "row 3" in message
 
@@ -417,9 +417,19 @@ class TestCompareRollouts:
         assert (result.old_prefix_stripped, result.new_prefix_stripped) == (None, "bench")
         assert _categories(result) == {"a": "missing", "b": "missing"}
 
+    @pytest.mark.parametrize("swap", [False, True])
+    def test_strips_a_prefix_of_several_parts_whole(self, swap: bool) -> None:
+        sides = [[{"task_id": f"org/bench/{task}", "reward": 1} for task in "ab"], [{"task_id": "a", "reward": 1}]]
+        old, new = sides[::-1] if swap else sides
+        result = compare_rollouts(old, new)
+        prefixes = (result.old_prefix_stripped, result.new_prefix_stripped)
+        assert prefixes == ((None, "org/bench") if swap else ("org/bench", None))
+        assert _categories(result) == {"a": "identical", "b": "missing"}
+
     @pytest.mark.parametrize(
         ("old", "new"),
         [
+            (["bench/a"], ["a", "bench/x"]),
             (["bench/a", "b"], ["a"]),
             (["bench/a", "other/b"], ["a", "b"]),
             (["bench/a", "bench/b"], ["bench/a", "b"]),
@@ -470,6 +480,23 @@ class TestCompareRollouts:
         old = [{"task_id": {"taskset": "v1", "task_id": "a"}, "reward": 1}]
         new = [{"task_id": {"taskset": "v2", "task_id": "a"}, "reward": 1}]
         assert _categories(compare_rollouts(old, new)) == {"a": "identical"}
+
+    @pytest.mark.parametrize("both", [False, True])
+    def test_notes_name_the_tasksets_of_a_keyed_side(self, both: bool) -> None:
+        keyed = [{"task_id": {"taskset": taskset, "task_id": taskset.lower()}, "reward": 1} for taskset in ("R", "S")]
+        notes = compare_rollouts(keyed, keyed if both else [{"task_id": "r", "reward": 1}]).notes
+        assert [note.tasks for note in notes if "taskset" in note.message] == [("R", "S")] * (2 if both else 1)
+        assert not compare_rollouts(keyed[:1], keyed[:1]).notes
+
+    def test_notes_say_which_tasks_have_several_rows_on_either_side(self) -> None:
+        one, two = ([{"task_id": task, "reward": 1}] for task in ("one", "two"))
+        notes = compare_rollouts(one + two * 2, one * 2 + two).notes
+        assert {note.tasks: [side for side in ("old", "new") if side in note.message] for note in notes} == {
+            ("two",): ["old"],
+            ("one",): ["new"],
+        }
+        (note,) = compare_rollouts(one * 2 + two * 3, one * 2 + two * 2).notes
+        assert note.tasks == ("one", "two")
 
     def test_notes_say_that_a_task_has_several_rows(self) -> None:
         rows = [

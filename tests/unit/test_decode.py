@@ -203,6 +203,23 @@ class TestRowDecoder:
         assert math.isnan(reward)
         assert task == "\ud800\ufffd"
 
+    @pytest.mark.parametrize("path", ["task.id", "task"])
+    def test_many_lines_give_what_each_gives(self, path: str) -> None:
+        rows: list[tuple[bytes, tuple[Any, ...]]] = [
+            (b'{"task": {"id": 1}, "reward": 0.5}', (0.5, {"task.id": 1, "task": {"id": 1}}[path])),
+            (b'{"reward": Infinity}', (math.inf, None)),
+            (b'{"task": null, "reward": 1}', (1, None)),
+        ]
+        lines, values = zip(*rows, strict=True)
+        decoder = RowDecoder(["reward", path])
+        assert decoder.decode_all(lines) == list(values)
+        assert decoder.decode_all(lines[:1] * 3) == list(values[:1] * 3)
+        assert decoder.decode_all([]) == []
+
+    def test_a_line_among_many_that_is_no_row_is_refused(self) -> None:
+        with pytest.raises(InvalidLine):
+            RowDecoder(["reward", "task"]).decode_all([b'{"reward": 1}', b'{"reward": '])
+
     @pytest.mark.parametrize(
         ("line", "message"),
         [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -128,7 +129,7 @@ def test_without_any_output_the_row_is_said_to_have_neither() -> None:
 def test_a_log_that_is_nowhere_is_told_with_every_place() -> None:
     (line,) = lost({"reward": 0, "verifier_logs_dir": "logs/t"}, options=("--logs-root", "extra"))
     assert line.startswith("    new verifier output unavailable: ")
-    assert [place for place in ("no logs/t", "new/logs/t", "old/logs/t", "extra/logs/t") if place not in line] == []
+    assert re.findall(r"[a-z/]*logs/t", line) == ["logs/t", "new/logs/t", "old/logs/t", "extra/logs/t"]
 
 
 def test_a_log_that_is_nowhere_gives_way_to_a_field() -> None:

@@ -131,7 +131,7 @@ class TestVotelessFailures:
     def test_a_failure_that_names_its_task_in_no_field_of_the_rows_spoils_every_key(self) -> None:
         message = refusal([*ids("a", "b"), failure(task_name="a")], ids("a"))
         assert message.startswith("row 3: ")
-        assert "of 3 rows" in message
+        assert "3 rows" in message
 
     def test_a_side_of_nothing_but_such_failures_takes_the_others_key(self) -> None:
         failures = [failure(), failure(_ng_task_index=0)]
@@ -231,7 +231,7 @@ class TestNoKey:
 
     def test_the_error_says_on_how_many_rows_each_candidate_stands(self) -> None:
         message = refusal(self.OLD, ids("a"))
-        assert "of 6 rows" in message
+        assert "6 rows" in message
         stands = {"task_name": 5, "task_id": 2, "verifier_metadata.id": 4}
         for path in KEY_CANDIDATES:
             assert f"{path} {stands.get(path, 0)}" in message
@@ -253,10 +253,10 @@ class TestNoKey:
     def test_rows_without_any_candidate_are_told_too(self) -> None:
         message = refusal(ids("a"), [{"reward": 1}])
         assert message.startswith("row 1: ")
-        assert "of 1 rows" in message or "of 1 row" in message
+        assert "1 row" in message
 
     def test_failures_without_a_vote_are_not_counted(self) -> None:
-        assert "of 6 rows" in refusal([failure(), *self.OLD, failure()], ids("a"))
+        assert "6 rows" in refusal([failure(), *self.OLD, failure()], ids("a"))
         assert refusal([failure(), *self.OLD], ids("a")).startswith("row 4: ")
 
     def test_a_file_row_is_named_by_path_and_line(self, tmp_path: Path) -> None:
@@ -404,6 +404,8 @@ class TestPrefix:
             (["p/a"], ["q/a"]),  # both sides have one: never from both
             (["p/a", "p/b"], ["q/a", "q/c"]),
             (["p/1/a"], ["p/2/a"]),
+            (["p/q/p/a", "p/a"], ["q/p/a"]),  # either prefix would do
+            (["p/a", "p/b"], ["a", "p/c"]),  # some label of the other side has it
         ],
     )
     def test_nothing_is_stripped_otherwise(self, one: list[str], other: list[str]) -> None:
@@ -412,7 +414,8 @@ class TestPrefix:
         assert self.stripped(other, one) == (tasks, None, None)
 
     def test_nothing_is_stripped_beside_an_empty_side(self) -> None:
-        assert self.stripped([], ["a"]) == (["a"], None, None)
+        assert self.stripped([], ["p/a"]) == (["p/a"], None, None)
+        assert self.stripped(["p/a"], []) == (["p/a"], None, None)
 
     def test_failures_have_labels_too(self) -> None:
         made = joined(ids("p/a"), [*ids("a"), failure(task_id="b"), failure()])

@@ -122,13 +122,14 @@ class TestPieces:
             MIXED,
             MIXED + b"\n",
             BOM + b"a\nb\n",
+            b"a\n" + BOM + b"b\n",
             b"\n\n\na\n\n",
             b"long" * 9 + b"\n" + b"x",
             b"\n" * 5,
             b"aa\n" * 7,
             b"",
         ],
-        ids=range(8),
+        ids=range(9),
     )
     def test_pieces_of_any_size_give_the_lines_of_the_whole_file(self, tmp_path: Path, content: bytes) -> None:
         source = file_of(tmp_path, content)

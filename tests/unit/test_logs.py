@@ -7,6 +7,7 @@ import os
 import select
 import socket
 import stat
+import threading
 import time
 import tracemalloc
 from pathlib import Path
@@ -91,7 +92,9 @@ def test_a_relative_path_is_tried_in_order(place: Place, tmp_path: Path) -> None
 
 def test_an_absolute_path_is_tried_as_it_is_alone(place: Place) -> None:
     put(place.run / "gone/a.log")
-    assert place.read("/gone/a.log") == "not read: no /gone/a.log"
+    told = place.read("/gone/a.log")
+    assert told.startswith("not read: ")
+    assert told.endswith(": /gone/a.log")
 
 
 # Safety: the name and the place, with links resolved
@@ -138,6 +141,12 @@ def test_the_current_folder_is_no_folder_of_the_run(place: Place) -> None:
     assert not place.is_read("a.log")
     put(Path("test-stdout.txt"))
     assert place.is_read("test-stdout.txt")
+
+
+def test_without_roots_only_the_log_of_that_name_is_read(place: Place) -> None:
+    assert read_log(str(put(place.run / "test-stdout.txt")), [], LIMIT).text == "SECRET\n"
+    with pytest.raises(LogUnavailable):
+        read_log(str(put(place.run / "a.log")), [], LIMIT)
 
 
 def test_every_root_counts(place: Place) -> None:
@@ -198,12 +207,16 @@ def test_why_a_file_is_not_read_is_said_without_its_content(place: Place) -> Non
 
 
 @pytest.mark.parametrize("name", ["test-stdout.txt", "a.log"])
-def test_a_pipe_is_never_opened(place: Place, name: str) -> None:
+def test_a_pipe_is_never_opened(place: Place, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(place.run / name)
     descriptor = os.open(place.run / name, os.O_RDWR)
+    opened: list[object] = []
+    monkeypatch.setattr(os, "open", lambda *args, **_: opened.append(args))
+    monkeypatch.setattr("builtins.open", lambda *args, **_: opened.append(args))
     try:
         os.write(descriptor, b"SECRET\n")
         assert not place.is_read(name)
+        assert opened == []
         assert select.select([descriptor], [], [], 0)[0], "somebody has read the pipe"
     finally:
         os.close(descriptor)
@@ -276,6 +289,11 @@ def test_a_path_that_no_file_can_have_is_told(place: Place, named: str) -> None:
     assert place.read(named).startswith("not read: ")
 
 
+def test_a_root_that_no_folder_can_have_is_told(place: Place) -> None:
+    with pytest.raises(LogUnavailable, match=r"^cannot read .*a\.log: "):
+        read_log(str(put(place.run / "a.log")), [Path("\0")], LIMIT)
+
+
 def test_a_file_that_changed_into_a_link_since_it_was_judged(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     put(place.outside / "secret")
     path = put(place.run / "a.log", "harmless\n")
@@ -288,6 +306,24 @@ def test_a_file_that_changed_into_a_link_since_it_was_judged(place: Place, monke
 
     monkeypatch.setattr(os, "open", replaced_before)
     assert place.read("a.log").startswith("not read: ")
+
+
+def test_a_file_that_changed_into_a_pipe_since_it_was_judged(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = put(place.run / "a.log", "harmless\n")
+    really_open = os.open
+
+    def replaced_before(name: str, flags: int, *rest: int) -> int:
+        path.unlink()
+        os.mkfifo(path)
+        return really_open(name, flags, *rest)
+
+    monkeypatch.setattr(os, "open", replaced_before)
+    told: list[str] = []
+    reader = threading.Thread(target=lambda: told.append(place.read("a.log")), daemon=True)
+    reader.start()
+    reader.join(5)
+    assert told, "the reader waits for somebody to write"
+    assert told[0].startswith("not read: ")
 
 
 # Only the end

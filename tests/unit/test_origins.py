@@ -71,6 +71,15 @@ class TestOrigins:
         with pytest.raises(CompareInputError, match=f"^{source.path} has changed"):
             origins.of(0).read()
 
+    def test_rows_of_several_files_can_be_put_together(self, tmp_path: Path) -> None:
+        one, two = file_of(tmp_path, "a"), file_of(tmp_path, "b")
+        origins, more = Origins(), Origins()
+        origins.append_all(one, range(1, 3), [0, 18])
+        more.append_all(two, range(1, 3), [0, 18])
+        origins.extend(more, 0)
+        origins.append_all(one, range(3, 4), [36])
+        assert [origins.of(i).read()["task_id"] for i in range(5)] == ["a0", "a1", "b0", "b1", "a2"]
+
 
 class TestReadAgain:
     DECODER = RowDecoder(("task_id", "reward"))

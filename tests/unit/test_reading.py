@@ -1,27 +1,16 @@
 from __future__ import annotations
 
-import multiprocessing
-import os
 import re
-import signal
-import subprocess
-import threading
-import time
-from collections.abc import Iterator, Sequence
-from multiprocessing import connection
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from nemo_gym.rollout_compare import reading
-from nemo_gym.rollout_compare.command import run_compare
-from nemo_gym.rollout_compare.inputs import Input
-from nemo_gym.rollout_compare.lines import Piece
-from nemo_gym.rollout_compare.reading import PieceTable, Plan, default_jobs, read_tables
+from nemo_gym.rollout_compare.pieces import Plan
+from nemo_gym.rollout_compare.reading import read_tables
 from nemo_gym.rollout_compare.schema import CompareInputError
-from nemo_gym.rollout_compare.table import Table
-from tests.support import alone, alone_command, facts, places, read_files, source_of, write_rows
+from tests.support import alone, facts, places, read_files, source_of
 
 #: Valid lines of all kinds, with what their rows say; blank lines between them.
 LINES = [
@@ -212,6 +201,21 @@ class TestFaults:
             assert isinstance(got, list) or got.startswith(f"{path}:1: "), depth
 
 
+class TestChangedWhileRead:
+    def test_a_file_that_stays_as_it_is_needs_no_note(self, tmp_path: Path) -> None:
+        [table] = read_files(file_of(tmp_path / "a.jsonl", [GOOD]))
+        assert table.notes == []
+
+    def test_a_file_that_grows_has_a_note(self, tmp_path: Path) -> None:
+        source = source_of(file_of(tmp_path / "a.jsonl", [GOOD]))
+        with source.path.open("ab") as file:
+            file.write(GOOD)
+        [table] = read_tables([(0, source)], Plan(), 1)
+        assert len(table) == 2
+        [note] = table.notes
+        assert note.message.startswith(f"{source.path} changed while it was read")
+
+
 class TestLeavingOut:
     """`skip`: lines that are not rows are left out, counted, and the first ones named."""
 
@@ -223,24 +227,33 @@ class TestLeavingOut:
             [table] = read_files(path, piece_bytes=piece_bytes, skip=True)
             assert places(table) == [[f"{path}:{line}", offset] for line, offset in ((2, 2), (6, 52), (7, 82))]
             assert [row[0] for row in facts(table)["rows"]] == ["1.0"] * 3
-            [left_out] = table.left_out
-            assert (left_out.path, left_out.lines, len(left_out.first)) == (path, 6, 5)
-            for text, line in zip(left_out.first, (1, 4, 5, 8, 9), strict=True):
-                assert re.search(rf"\bline {line}\b", text)
-            assert "invalid JSON (" in left_out.first[0]
-            assert "reward 'x' is not a number (task unknown)" in left_out.first[1]
-            assert "expected a JSON object per line" in left_out.first[2]
+            [note] = table.notes
+            assert note.message.startswith(f"{path}: 6 lines ")
+            for line, error in (
+                (1, r"invalid JSON \(.+\)"),
+                (4, r"reward 'x' is not a number \(task unknown\)"),
+                (5, "expected a JSON object per line"),
+                (8, "expected a JSON object per line"),
+                (9, "expected a JSON object per line"),
+            ):
+                assert re.search(rf"\bline {line} \({error}", note.message)
+            assert "line 10" not in note.message
 
     def test_any_number_of_processes_leaves_out_the_same(self, tmp_path: Path) -> None:
         path = file_of(tmp_path / "a.jsonl", self.LINES)
         [table] = read_files(path, skip=True)
-        [left_out] = table.left_out
-        expected = [facts(table), places(table), left_out.lines, list(left_out.first)]
+        expected = [facts(table), places(table), [note.message for note in table.notes]]
         assert alone(left_out_by_processes, path) == [expected] * 4
 
     def test_a_file_of_good_lines_leaves_nothing_out(self, tmp_path: Path) -> None:
         [table] = read_files(file_of(tmp_path / "a.jsonl", [GOOD]), skip=True)
-        assert (len(table), table.left_out) == (1, [])
+        assert (len(table), table.notes) == (1, [])
+
+    def test_one_line_is_told_as_one(self, tmp_path: Path) -> None:
+        path = file_of(tmp_path / "a.jsonl", [GOOD, b"{"])
+        [table] = read_files(path, skip=True)
+        [note] = table.notes
+        assert note.message.startswith(f"{path}: 1 line ")
 
     def test_a_file_without_any_good_line_is_an_error(self, tmp_path: Path) -> None:
         path = file_of(tmp_path / "a.jsonl", [b"", b"{", b"5"])
@@ -256,8 +269,7 @@ def left_out_by_processes(path: str) -> list[Any]:
     outcomes = []
     for piece_bytes in (1, 7, 30, 64):
         [table] = read_files(path, jobs=2, piece_bytes=piece_bytes, skip=True)
-        [left_out] = table.left_out
-        outcomes.append([facts(table), places(table), left_out.lines, left_out.first])
+        outcomes.append([facts(table), places(table), [note.message for note in table.notes]])
     return outcomes
 
 
@@ -302,281 +314,3 @@ def nesting_outcomes(name: str, shape: str) -> list[Any]:
         if one != two:
             differing.append([depth, str(one)[:200], str(two)[:200]])
     return differing
-
-
-class TestProcesses:
-    """How processes are started and ended; each test in a process of its own, which has no threads."""
-
-    @pytest.fixture
-    def path(self, tmp_path: Path) -> Path:
-        return write_rows(tmp_path / "a.jsonl", ({"task_id": f"t{i}", "reward": 1} for i in range(50)))
-
-    def test_as_many_as_asked_for_are_started_but_no_more_than_there_are_pieces(self, path: Path) -> None:
-        size = str(path.stat().st_size // 2 + 1)
-        assert alone(forks_for, path, "1,100", "3,100", f"9,{size}", "9,100000") == [0, 3, 2, 0]
-
-    def test_none_is_started_from_a_program_with_threads(self, path: Path) -> None:
-        assert alone(forks_beside_a_thread, path) == 0
-
-    def test_none_is_left_in_the_end(self, path: Path) -> None:
-        assert alone(children_left, path) == {"after": 0, "error": True, "after_error": 0}
-
-    @pytest.mark.parametrize("when", ["at_once", "while_reading", "between_pieces"])
-    def test_one_that_is_killed_is_an_error(self, path: Path, when: str) -> None:
-        error, children = alone(with_a_killed_reader, path, when)
-        assert error.startswith("CompareInputError a reading process ")
-        assert "--jobs 1" in error
-        assert children == 0
-
-    @pytest.mark.parametrize("when", ["at_once", "while_reading", "between_pieces"])
-    def test_a_comparison_whose_reader_is_killed_ends_in_status_1(self, path: Path, when: str) -> None:
-        command = alone_command(compare_with_a_killed_reader, path, when)
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-        assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
-        assert done.stderr.startswith("error: a reading process ")
-        assert done.stderr.count("\n") == 1
-
-    def test_an_error_of_the_program_in_one_is_an_error_of_the_reading(self, path: Path) -> None:
-        error, children = alone(with_a_failing_reader, path)
-        assert error
-        assert children == 0
-
-    def test_an_interrupt_ends_all_within_a_second(self, path: Path) -> None:
-        took, status, stdout, stderr = end_of(path, signal.SIGINT, everyone=True)
-        assert took < 1
-        assert (status, stdout) == (0, '"interrupted"\n')
-        assert stderr == ""
-
-    def test_an_interrupt_of_the_program_alone_ends_all_within_a_second(self, path: Path) -> None:
-        took, status, stdout, _ = end_of(path, signal.SIGINT, everyone=False)
-        assert took < 1
-        assert (status, stdout) == (0, '"interrupted"\n')
-
-    def test_none_outlives_a_program_that_is_killed(self, path: Path) -> None:
-        took, status, _, _ = end_of(path, signal.SIGKILL, everyone=False, nap=0.5)
-        assert status == -signal.SIGKILL
-        assert took < 10
-
-    def test_one_reads_what_it_is_asked_for_until_nobody_asks(
-        self, path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        handlers = []
-        monkeypatch.setattr(signal, "signal", lambda number, handler: handlers.append((number, handler)))
-        here, there = multiprocessing.Pipe()
-        other, end_of_other = multiprocessing.Pipe()
-        source = source_of(path)
-        gone = Input(path, path.with_name("gone"), 1, b"", source.version)
-        asked = [Piece(source, 0, 1), Piece(gone), Piece(source, 1, None)]
-
-        def ask() -> list[Any]:
-            answers = []
-            for number, piece in enumerate(asked):
-                here.send((number, piece))
-                while isinstance((answer := here.recv())[1], int):
-                    pass  # how far it has got
-                answers.append(answer)
-            here.close()
-            return answers
-
-        answers: list[Any] = []
-        asker = threading.Thread(target=lambda: answers.extend(ask()))
-        asker.start()
-        reading._work(there, [other], Plan())
-        asker.join()
-        assert handlers == [(signal.SIGINT, signal.SIG_DFL)]
-        assert other.closed
-        assert [number for number, _ in answers] == [0, 1, 2]
-        assert [len(answer.table) for _, answer in answers if isinstance(answer, PieceTable)] == [1, 49]
-        assert str(answers[1][1]) == f"cannot read {path}: No such file or directory"
-        end_of_other.close()
-        there.close()
-
-
-def forks() -> list[int]:
-    """A list that grows by one for each process that is started from now on."""
-    started: list[int] = []
-    os.register_at_fork(before=lambda: started.append(1))
-    return started
-
-
-def forks_for(name: str, *cases: str) -> list[int]:
-    """How many processes are started for each number of jobs and size of pieces."""
-    started = forks()
-    counts = []
-    for case in cases:
-        jobs, piece_bytes = map(int, case.split(","))
-        [table] = read_files(name, jobs=jobs, piece_bytes=piece_bytes)
-        assert len(table) == 50
-        counts.append(len(started))
-        started.clear()
-    return counts
-
-
-def forks_beside_a_thread(name: str) -> int:
-    started = forks()
-    done = threading.Event()
-    thread = threading.Thread(target=done.wait)
-    thread.start()
-    [table] = read_files(name, jobs=4, piece_bytes=100)
-    done.set()
-    thread.join()
-    assert len(table) == 50
-    return len(started)
-
-
-def children() -> int:
-    """How many processes this one has started that are not over and done with."""
-    count = len(multiprocessing.active_children())
-    while True:
-        try:
-            if os.waitpid(-1, os.WNOHANG) == (0, 0):
-                return count
-        except ChildProcessError:
-            return count
-        count += 1
-
-
-def children_left(name: str) -> dict[str, int | bool]:
-    read_files(name, jobs=3, piece_bytes=100)
-    after = children()
-    with Path(name).open("a") as file:
-        file.write("junk\n")
-    failed = False
-    try:
-        read_files(name, jobs=3, piece_bytes=100)
-    except CompareInputError:
-        failed = True
-    return {"after": after, "error": failed, "after_error": children()}
-
-
-def kill_readers(when: str) -> None:
-    """See to it that reading processes are killed."""
-    read_piece = reading.read_piece
-    wait = connection.wait
-
-    def killed_while_reading(piece: Piece, *others: Any) -> PieceTable:
-        if piece.start >= 500:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return read_piece(piece, *others)
-
-    def killed_soon(piece: Piece, *others: Any) -> PieceTable:
-        signal.setitimer(signal.ITIMER_REAL, 0.05)
-        return read_piece(piece, *others)
-
-    def wait_later(*args: Any) -> Any:
-        time.sleep(0.3)
-        return wait(*args)
-
-    if when == "at_once":
-        os.register_at_fork(after_in_child=lambda: os._exit(1), after_in_parent=lambda: time.sleep(0.2))
-    elif when == "while_reading":
-        vars(reading)["read_piece"] = killed_while_reading
-    else:
-        vars(reading)["read_piece"] = killed_soon
-        vars(connection)["wait"] = wait_later
-
-
-def with_a_killed_reader(name: str, when: str) -> list[Any]:
-    kill_readers(when)
-    return error_and_children(name)
-
-
-def with_a_failing_reader(name: str) -> list[Any]:
-    def fail(piece: Piece, *others: Any) -> PieceTable:
-        raise MemoryError
-
-    vars(reading)["read_piece"] = fail
-    return error_and_children(name)
-
-
-def error_and_children(name: str) -> list[Any]:
-    try:
-        read_files(name, jobs=2, piece_bytes=100)
-    except Exception as error:  # noqa: BLE001  # the test says which it must be
-        text = f"{type(error).__name__} {error}"
-    else:
-        text = ""
-    return [text, children()]
-
-
-def compare_with_a_killed_reader(name: str, when: str) -> int:
-    from nemo_gym.rollout_compare import RolloutCompareConfig, run
-
-    kill_readers(when)
-
-    def read_by_two(sources: Any, plan: Plan, *_: Any) -> list[Table]:
-        return read_tables(sources, plan, 2, piece_bytes=100)
-
-    vars(run)["read_tables"] = read_by_two
-    return run_compare(RolloutCompareConfig(old_rollouts=name, new_rollouts=name))
-
-
-def end_of(path: Path, number: int, *, everyone: bool, nap: float = 60) -> tuple[float, int, str, str]:
-    """Send a signal to a program whose processes read for long; how long all took to end, and how they did.
-
-    The streams of the program end when the last process that holds them does.
-    """
-    started = path.with_name("started")
-    command = alone_command(read_for_long, path, started, str(nap))
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as program:
-        for _ in until(10):
-            if started.exists() and len(started.read_text("utf-8")) == 2:
-                break
-        else:
-            raise AssertionError("no processes were started")
-        before = time.monotonic()
-        (os.killpg if everyone else os.kill)(program.pid, number)
-        stdout, stderr = program.communicate(timeout=30)
-        return time.monotonic() - before, program.returncode, stdout, stderr
-
-
-def until(seconds: float) -> Iterator[None]:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        yield
-        time.sleep(0.02)
-
-
-def read_for_long(name: str, started: str, nap: str) -> str:
-    def read_slowly(piece: Piece, *others: Any) -> PieceTable:
-        with Path(started).open("a") as file:
-            file.write("x")
-        time.sleep(float(nap))
-        raise CompareInputError("woke up")
-
-    vars(reading)["read_piece"] = read_slowly
-    try:
-        read_files(name, jobs=2, piece_bytes=1000)
-    except KeyboardInterrupt:
-        return "interrupted"
-    return "not interrupted"
-
-
-class TestDefaultJobs:
-    def source(self, size: int) -> Input:
-        return Input(Path("a"), Path("a"), size, b"", (0, 0, 0, 0))
-
-    def test_small_files_are_read_by_one_process(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(5)), raising=False)
-        assert default_jobs([]) == 1
-        assert default_jobs([self.source(0), self.source(1 << 20)]) == 1
-
-    def test_large_ones_by_as_many_as_there_are_processors_to_run_on(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(5)), raising=False)
-        assert default_jobs([self.source(1 << 40)]) == 5
-        assert default_jobs([self.source(1 << 30), self.source(1 << 30)]) == 5
-
-    def test_the_files_count_together(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(5)), raising=False)
-        half = reading.WORTH_PROCESSES // 2
-        assert [default_jobs([self.source(half)]), default_jobs([self.source(half), self.source(half)])] == [1, 5]
-
-    @pytest.mark.parametrize(("processors", "jobs"), [(6, 6), (None, 1)])
-    def test_a_system_that_does_not_say_where_it_may_run(
-        self, monkeypatch: pytest.MonkeyPatch, processors: int | None, jobs: int
-    ) -> None:
-        monkeypatch.delattr(os, "sched_getaffinity", raising=False)
-        monkeypatch.setattr(os, "cpu_count", lambda: processors)
-        assert default_jobs([self.source(1 << 40)]) == jobs

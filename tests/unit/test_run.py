@@ -12,7 +12,7 @@ import pytest
 from nemo_gym.rollout_compare import compare_rollouts, load_rollouts
 from nemo_gym.rollout_compare.compare import compare_tables
 from nemo_gym.rollout_compare.locate import locate_run
-from nemo_gym.rollout_compare.reading import Plan
+from nemo_gym.rollout_compare.pieces import Plan
 from nemo_gym.rollout_compare.run import open_run, run_tables
 from nemo_gym.rollout_compare.schema import CompareInputError, Side
 from nemo_gym.rollout_compare.table import Table, table_of

@@ -13,8 +13,9 @@ from msgspec import structs
 from nemo_gym.rollout_compare.inputs import STDIN
 from nemo_gym.rollout_compare.job import run_job
 from nemo_gym.rollout_compare.options import DESCRIPTION, OPTIONS, Options
-from nemo_gym.rollout_compare.outputs import flushed, print_error, write_stream
+from nemo_gym.rollout_compare.outputs import forget_stdout, print_error, write_stream
 from nemo_gym.rollout_compare.safe_text import one_line
+from nemo_gym.rollout_compare.schema import CompareInputError
 
 OK, ERROR, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -32,9 +33,9 @@ Every other command is nemo-gym's and needs it to be installed."""
 
 EXIT_STATUS = """\
 exit status:
-    0  a report was made, whatever it says
-    1  an input cannot be read or is not rollouts, or an output cannot be written
-    2  wrong usage
+  0    a report was made, whatever it says
+  1    an input is unreadable or not rollouts, or an output cannot be written
+  2    wrong usage
   130  interrupted
 """
 
@@ -52,6 +53,10 @@ class _Parser(argparse.ArgumentParser):
             self.error(f"{STDIN} stands for standard input, which can be one run only")
         return Options(**vars(found))
 
+    def print_help(self, file: object = None) -> None:  # noqa: ARG002  # the base class's signature
+        """Print the help, or say why that cannot be done."""
+        write_stream(sys.stdout, [self.format_help().rstrip()])
+
     def error(self, message: str) -> NoReturn:
         """Say what is wrong and how the command is used."""
         self.exit(USAGE, f"error: {one_line(message)}\n{self.format_usage()}try '{self.prog} --help'\n")
@@ -61,7 +66,8 @@ class _Version(argparse.Action):
     """Print the version and end: it is looked up only then."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        parser.exit(OK, version_text() + "\n")
+        write_stream(sys.stdout, [version_text()])
+        parser.exit(OK)
 
 
 def compare_parser(prog: str) -> _Parser:
@@ -121,10 +127,13 @@ def version_text() -> str:
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
     """A suggestion for a mistyped word, or nothing."""
+    return "".join(f"; did you mean {close}?" for close in _close(word, known))
+
+
+def _close(word: str, known: Sequence[str]) -> list[str]:
     import difflib
 
-    close = difflib.get_close_matches(word, known, n=1)
-    return f"; did you mean {close[0]}?" if close else ""
+    return difflib.get_close_matches(word, known, n=1)
 
 
 def main(argv: Sequence[str], stdout: TextIO | None = None, stderr: TextIO | None = None, *, prog: str = "gym") -> int:
@@ -142,7 +151,21 @@ def main(argv: Sequence[str], stdout: TextIO | None = None, stderr: TextIO | Non
         except KeyboardInterrupt:
             return INTERRUPTED
         except SystemExit as stop:
-            return flushed(stop.code if isinstance(stop.code, int) else OK)
+            return _status(stop.code)
+        except CompareInputError as error:  # the help or the version cannot be written
+            print_error(str(error))
+            return ERROR
+        except BrokenPipeError:
+            forget_stdout()
+            return OK
+
+
+def _status(code: object) -> int:
+    """The exit status that `sys.exit(code)` would give, its message printed."""
+    if code is None or isinstance(code, int):
+        return code or OK
+    write_stream(sys.stderr, [str(code)])
+    return ERROR
 
 
 def _compare(prog: str, argv: Sequence[str], *, as_json: bool = False) -> int:
@@ -158,12 +181,11 @@ def _gym(argv: list[str]) -> int:
         return _compare("gym dev compare", words[2:], as_json=as_json)
     if words[:1] == ["--version"]:
         write_stream(sys.stdout, [version_text()])
-        return flushed(OK)
+        return OK
     handed_on = _nemo_gym_main()
     if handed_on:
         sys.argv = ["gym", *argv]
-        status = handed_on()
-        return status if isinstance(status, int) else OK
+        return _status(handed_on())
     return _gym_alone(words)
 
 
@@ -184,11 +206,20 @@ def _gym_alone(words: list[str]) -> int:
     """Help where it is asked for; else say that only nemo-gym has the command."""
     if all(word in ("dev", "-h", "--help") for word in words):
         write_stream(sys.stdout, [GYM_HELP])
-        return flushed(OK)
-    command = " ".join(words)
-    hint = did_you_mean(" ".join(words[:2]), [" ".join(COMMAND)])
-    print_error(f"unknown command '{command}'{hint or '; commands other than dev compare need nemo-gym installed'}")
+        return OK
+    hint = _meant(words) or "; commands other than dev compare need nemo-gym installed"
+    print_error(f"unknown command '{' '.join(words)}'{hint}")
     return USAGE
+
+
+def _meant(words: list[str]) -> str:
+    """A suggestion for a mistyped command or option of `gym`, or nothing."""
+    if words[0].startswith("-"):
+        return did_you_mean(words[0], ["--json", "--version", "--help"])
+    command = " ".join(COMMAND)
+    known = {command: command, COMMAND[1]: command}
+    typed = " ".join(words[:2]) if _close(words[0], COMMAND[:1]) else words[0]
+    return "".join(f"; did you mean {known[close]}?" for close in _close(typed, list(known)))
 
 
 def gym_main() -> int:

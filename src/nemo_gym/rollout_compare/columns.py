@@ -28,7 +28,12 @@ class Column(Generic[T]):
 
     def __getstate__(self) -> dict[str, Any]:
         """What another process needs: the places can be told from the values."""
-        return {**vars(self), "_places": {}}
+        return {name: value for name, value in vars(self).items() if name != "_places"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what another process sent."""
+        vars(self).update(state)
+        self._places = dict(zip(self.values, range(len(self.values)), strict=True))
 
     def append_all(self, values: Sequence[T | None]) -> None:
         """Add a row for each value. Values that are equal must be of one type."""
@@ -74,13 +79,10 @@ class HalfColumn:
 
     def append_all(self, values: Sequence[Any]) -> None:
         """Add a row for each value."""
-        try:
-            if {int}.issuperset(map(type, values)) and min(values) >= 0:
-                self.codes.extend(values)
-                return
-        except OverflowError:  # beyond 64 bits: none was added
-            pass
-        self.codes.extend(map(self._code, values))
+        if {int}.issuperset(map(type, values)) and min(values) >= 0 and max(values) < _FIRST_BEYOND:
+            self.codes.extend(values)
+        else:
+            self.codes.extend(map(self._code, values))
 
     def _code(self, value: Any) -> int:
         if type(value) is int and 0 <= value < _FIRST_BEYOND:

@@ -18,6 +18,9 @@ from nemo_gym.rollout_compare.schema import CompareInputError, Row
 
 _Tree = dict[str, "_Tree"]
 
+# What the fast decoder raises, for a line or for one of several, where the plain one has to be asked.
+_REFUSALS = (msgspec.MsgspecError, RecursionError, ValueError, AttributeError)
+
 
 class InvalidLine(CompareInputError):
     """A line is not JSON, or not an object."""
@@ -67,49 +70,65 @@ class RowDecoder:
     def __init__(self, paths: Sequence[str]) -> None:
         """Prepare the decoders for two or more paths."""
         self._names = [tuple(path.split(".")) for path in paths]
-        tree: _Tree = {}
-        leaves = [_shortest(names, self._names) for names in self._names]
-        for leaf in leaves:
-            branch = tree
-            for name in leaf:
-                branch = branch.setdefault(name, {})
-        row_type, attributes = _struct(tree)
-        self._fast: Callable[[bytes], Any] = msgspec.json.Decoder(row_type).decode
-        self._attributes = [[attributes[leaf[: depth + 1]] for depth in range(len(leaf))] for leaf in leaves]
-        self._values: Callable[[Any], tuple[Any, ...]] = attrgetter(*(".".join(path) for path in self._attributes))
-        # A wanted path may go on inside another wanted value (`response.metadata.id`).
-        self._inside = [
-            (i, names[len(leaf) :])
-            for i, (names, leaf) in enumerate(zip(self._names, leaves, strict=True))
-            if names != leaf
-        ]
-
-    def decode_all(self, lines: Sequence[bytes]) -> list[tuple[Any, ...]]:
-        """The values of each line, or `InvalidLine` for any of them."""
-        if not self._inside:
-            try:
-                return list(map(self._values, map(self._fast, lines)))
-            except (msgspec.MsgspecError, RecursionError, ValueError, AttributeError):
-                pass
-        return list(map(self.decode, lines))
+        try:
+            self._fast: _FastDecoder | None = _FastDecoder(self._names)
+        except ValueError:  # a field that cannot be known beforehand, with a quote or a backslash in its name
+            self._fast = None
 
     def decode(self, line: bytes) -> tuple[Any, ...]:
         """The values of a line, or `InvalidLine`."""
-        try:
-            row = self._fast(line)
-        except (msgspec.MsgspecError, RecursionError, ValueError):
-            return self.pick(parse_object(line))
-        try:
-            values = self._values(row)
-        except AttributeError:  # a scalar, a list or null stands where a path goes on
-            values = tuple(_dig_attributes(row, path) for path in self._attributes)
-        return self._with_inner(values) if self._inside else values
+        if self._fast:
+            try:
+                return self._fast.decode(line)
+            except _REFUSALS:
+                pass
+        return self.pick(parse_object(line))
+
+    def decode_all(self, lines: Sequence[bytes]) -> list[tuple[Any, ...]]:
+        """The values of each line, or `InvalidLine` for any of them."""
+        if self._fast:
+            try:
+                return self._fast.decode_all(lines)
+            except _REFUSALS:
+                pass
+        return list(map(self.decode, lines))
 
     def pick(self, row: Row) -> tuple[Any, ...]:
         """The values of a row that is an object already."""
         return tuple(dig(row, names) for names in self._names)
 
-    def _with_inner(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+
+class _FastDecoder:
+    """Decodes the wanted fields and skips over the rest; raises one of `_REFUSALS` where it cannot tell."""
+
+    def __init__(self, wanted: list[tuple[str, ...]]) -> None:
+        leaves = [_shortest(names, wanted) for names in wanted]
+        tree: _Tree = {}
+        for leaf in leaves:
+            branch = tree
+            for name in leaf:
+                branch = branch.setdefault(name, {})
+        row_type, attributes = _struct(tree)
+        self._row: Callable[[bytes], Any] = msgspec.json.Decoder(row_type).decode
+        self._attributes = [[attributes[leaf[: depth + 1]] for depth in range(len(leaf))] for leaf in leaves]
+        self._values: Callable[[Any], tuple[Any, ...]] = attrgetter(*(".".join(path) for path in self._attributes))
+        # A wanted path may go on inside another wanted value (`response.metadata.id`).
+        below = [names[len(leaf) :] for names, leaf in zip(wanted, leaves, strict=True)]
+        self._inside = [(i, names) for i, names in enumerate(below) if names]
+
+    def decode_all(self, lines: Sequence[bytes]) -> list[tuple[Any, ...]]:
+        if self._inside:
+            return list(map(self.decode, lines))
+        return list(map(self._values, map(self._row, lines)))
+
+    def decode(self, line: bytes) -> tuple[Any, ...]:
+        row = self._row(line)
+        try:
+            values = self._values(row)
+        except AttributeError:  # a scalar, a list or null stands where a path goes on
+            values = tuple(_dig_attributes(row, path) for path in self._attributes)
+        if not self._inside:
+            return values
         found = list(values)
         for i, names in self._inside:
             found[i] = dig(found[i], names)

@@ -20,9 +20,7 @@ LOGS_FIELD = "verifier_logs_dir"
 OUTPUT_FIELDS = ("test_output", "verifier_stdout", "verifier_output")
 
 LINE_LIMIT = 500
-_BYTES_READ = 1 << 20
-_BYTES_PER_LINE = 256
-_MOST_BYTES_READ = 64 << 20
+_LINES_READ = 256
 
 _VERDICT = re.compile(r"fail|pass|error|assert|panic|exception", re.IGNORECASE)
 _PROGRESS = re.compile(r"[\d\W_]+")
@@ -51,13 +49,12 @@ def with_evidence(result: CompareResult, roots: Roots, tail: int = DEFAULT_TAIL)
     if tail == 0:
         return result
     folders = [Path(root) for root in roots]
-    limit = min(max(_BYTES_READ, tail * _BYTES_PER_LINE), _MOST_BYTES_READ)
     flips = list(result.flips)
     for i, found in read_again([flip.losing_row for flip in flips], _DECODER):
         if isinstance(found, Exception):
             evidence = Evidence(None, unavailable=str(found))
         else:
-            output = _output(found, folders, limit)
+            output = _output(found, folders, tail)
             evidence = replace(output.evidence, lines=tuple(tail_lines(output.text or "", tail)))
         flips[i] = replace(flips[i], evidence=evidence)
     return replace(result, flips=tuple(flips))
@@ -68,7 +65,7 @@ def verifier_output(row: Row, roots: Roots) -> tuple[str | None, str]:
 
     Of a file only the end is read. Without any output the text is None, and the second value says why.
     """
-    found = _output(_DECODER.pick(row), [Path(root) for root in roots], _BYTES_READ)
+    found = _output(_DECODER.pick(row), [Path(root) for root in roots], _LINES_READ)
     return found.text, source_text(found.evidence)
 
 
@@ -80,13 +77,13 @@ def source_text(evidence: Evidence) -> str:
     return f"{where}; {evidence.unavailable}" if evidence.unavailable else where
 
 
-def _output(values: Sequence[Any], roots: list[Path], limit: int) -> _Output:
+def _output(values: Sequence[Any], roots: list[Path], lines: int) -> _Output:
     """The verifier's output: the log that the row names, else the first field of it that is not blank."""
     named, *texts = values
     why = None
     if isinstance(named, str) and named.strip():
         try:
-            log = read_log(named, roots, limit)
+            log = read_log(named, roots, lines)
             return _Output(Evidence("file", log.path), log.text, log.whole)
         except LogUnavailable as error:
             why = str(error)

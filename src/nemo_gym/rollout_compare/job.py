@@ -11,7 +11,14 @@ from nemo_gym.rollout_compare.compare import compare_tables
 from nemo_gym.rollout_compare.evidence import with_evidence
 from nemo_gym.rollout_compare.locate import Shard, locate_run
 from nemo_gym.rollout_compare.options import Options
-from nemo_gym.rollout_compare.outputs import check_output, forget_stdout, print_error, write_file, write_stream
+from nemo_gym.rollout_compare.outputs import (
+    check_output,
+    forget_stdout,
+    is_utf8,
+    print_error,
+    write_file,
+    write_stream,
+)
 from nemo_gym.rollout_compare.pieces import Plan
 from nemo_gym.rollout_compare.progress import reading_progress
 from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines
@@ -32,13 +39,15 @@ def run_job(options: Options, out: TextIO | None = None) -> int:
         0 for a report, whatever it says; 1 for an input that cannot be read or an output that cannot be written,
         after one line on standard error.
     """
+    stream = sys.stdout if out is None else out
     try:
-        _run(options, sys.stdout if out is None else out)
+        _run(options, stream)
     except CompareInputError as error:
         print_error(str(error))
         return 1
     except BrokenPipeError:
-        forget_stdout()
+        if stream is sys.stdout:
+            forget_stdout()
     return 0
 
 
@@ -52,9 +61,13 @@ def _run(options: Options, out: TextIO | None) -> None:
     result = _compared(options, runs)
     if json_path:
         write_file(json_path, summary_lines(summary_dict(result)))
-    write_stream(out, summary_lines(summary_dict(result)) if options.json_stdout else report_lines(result))
-    if json_path:
-        write_stream(sys.stderr if options.json_stdout else out, [f"wrote {one_line(str(json_path))}"])
+    if options.json_stdout:
+        write_stream(out, summary_lines(summary_dict(result), ascii_only=not is_utf8(out)))
+    else:
+        write_stream(out, report_lines(result))
+    confirmed = sys.stderr if options.json_stdout else out
+    if json_path and confirmed is not None:
+        write_stream(confirmed, [f"wrote {one_line(str(json_path))}"])
 
 
 def _compared(options: Options, runs: dict[Side, list[Shard]]) -> CompareResult:

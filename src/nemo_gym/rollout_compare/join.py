@@ -105,7 +105,7 @@ def _no_key(table: Table) -> CompareInputError:
     rows = len(table) - len(table.nameless)
     return CompareInputError(
         f"{row.where}: row has no '{best}' field, and no other field names the task of every row "
-        f"({rows} {'row' if rows == 1 else 'rows'}, of which {stands}); name the field with --key"
+        f"(of {rows} {'row' if rows == 1 else 'rows'}: {stands}); name the field with --key"
     )
 
 

@@ -79,9 +79,10 @@ def iter_blocks(piece: Piece, count: LineCount | None = None, block_bytes: int =
             *lines, rest = b"".join(pending).split(b"\n")
             pending = [rest]
             lines = _before(piece.stop, offset, lines)
+            after = offset + sum(map(len, lines)) + len(lines)
             yield _block(count.lines + 1, offset, lines)
             count.lines += len(lines)
-            offset += sum(map(len, lines)) + len(lines)
+            offset = after
             if piece.stop is not None and offset >= piece.stop:
                 return
         last = b"".join(pending)

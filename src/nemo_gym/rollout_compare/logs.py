@@ -16,6 +16,10 @@ from msgspec import Struct
 LOG_NAME = "test-stdout.txt"
 LOG_ENDINGS = (".txt", ".log", ".out")
 
+BLOCK_BYTES = 1 << 20
+_BYTES_PER_LINE = 4 << 10
+_MOST_BYTES = 64 << 20
+
 
 class LogUnavailable(Exception):
     """There is no log to read; the text says why."""
@@ -35,8 +39,10 @@ class LogTail(Struct, frozen=True):
     whole: bool
 
 
-def read_log(named: str, roots: Iterable[Path], limit: int) -> LogTail:
-    """The last `limit` bytes of the log that a row names: a file, or a folder that holds `test-stdout.txt`.
+def read_log(named: str, roots: Iterable[Path], lines: int) -> LogTail:
+    """The end of the log that a row names, a file or a folder that holds `test-stdout.txt`: that many lines or more.
+
+    Of lines that are very long it may be less: what is read is bounded, however large the file is.
 
     A relative path is tried under the current folder, then under each root.
 
@@ -48,7 +54,7 @@ def read_log(named: str, roots: Iterable[Path], limit: int) -> LogTail:
         path = _find(named, roots)
         resolved = path.resolve(strict=True)
         _check_allowed(path, resolved, roots)
-        return _tail(path, resolved, limit)
+        return _tail(path, resolved, lines)
     except OSError as error:
         raise LogUnavailable(f"cannot read {error.filename or named}: {error.strerror or error}") from None
     except (ValueError, RuntimeError) as error:  # a NUL in the path; a loop of links before Python 3.13
@@ -76,12 +82,20 @@ def _check_allowed(path: Path, resolved: Path, roots: list[Path]) -> None:
         raise LogUnavailable(f"{path} is not read: it is no regular file")
 
 
-def _tail(path: Path, resolved: Path, limit: int) -> LogTail:
+def _tail(path: Path, resolved: Path, lines: int) -> LogTail:
     # The file may be replaced between the check and here: no link is followed and no pipe waited for.
     descriptor = os.open(resolved, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise LogUnavailable(f"{path} is not read: it is no regular file")
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - limit))
-        return LogTail(str(path), file.read(limit).decode("utf-8", "replace"), size <= limit)
+        start = file.seek(0, os.SEEK_END)
+        most = max(BLOCK_BYTES, min(lines * _BYTES_PER_LINE, _MOST_BYTES))
+        blocks: list[bytes] = []
+        newlines = read = 0
+        while start > 0 and newlines <= lines and read < most:
+            size = min(BLOCK_BYTES, start)
+            start = file.seek(start - size)
+            blocks.insert(0, file.read(size))
+            newlines += blocks[0].count(b"\n")
+            read += size
+        return LogTail(str(path), b"".join(blocks).decode("utf-8", "replace"), start == 0)

@@ -60,7 +60,7 @@ def write_file(path: Path, lines: Iterable[str]) -> None:
             with open(target, "wb") as file:
                 file.writelines(_encoded(lines))
             return
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
+        descriptor, temporary = tempfile.mkstemp(prefix=".rollout-compare-", dir=target.parent)
         try:
             with open(descriptor, "wb") as file:
                 os.fchmod(descriptor, _new_file_mode() if mode is None else stat.S_IMODE(mode))
@@ -84,6 +84,12 @@ def _new_file_mode() -> int:
     return 0o666 & ~mask
 
 
+def is_utf8(out: TextIO) -> bool:
+    """Whether a stream carries every character, as UTF-8 or as it is."""
+    encoding = getattr(out, "encoding", None)
+    return encoding is None or encoding.lower().replace("-", "").startswith("utf")
+
+
 def write_stream(out: TextIO, lines: Iterable[str]) -> None:
     """Write lines to a stream; what its encoding cannot carry is written as an escape.
 
@@ -98,18 +104,8 @@ def write_stream(out: TextIO, lines: Iterable[str]) -> None:
         out.flush()
     except BrokenPipeError:
         raise
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError: it was closed
         raise cannot_write("standard output", error) from None
-
-
-def flushed(status: int) -> int:
-    """The exit status, once what was printed has gone out or its reader has gone."""
-    try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except BrokenPipeError:
-        forget_stdout()
-    return status
 
 
 def forget_stdout() -> None:

@@ -108,7 +108,10 @@ def reason_for(error: Exception, source: Input, offset: int, line: bytes, key: s
     if isinstance(error, RecursionError):
         return "invalid JSON (nested too deeply)"
     if not isinstance(error, InvalidLine):
-        return f"{error} (task {label_for_message(parse_object(line), key)})"
+        try:
+            return f"{error} (task {label_for_message(parse_object(line), key)})"
+        except (InvalidLine, RecursionError):  # it is nested as deeply as just could be read before
+            return f"{error} (task unknown)"
     seems = what_text_seems(line) if offset <= len(BOM) else None
     if seems:
         return f"{error}; {seems}"

@@ -17,10 +17,10 @@ from nemo_gym.rollout_compare.locate import Shard, locate_run
 from nemo_gym.rollout_compare.pieces import Fault, Plan, Progress, left_out, reason_for
 from nemo_gym.rollout_compare.reading import read_tables
 from nemo_gym.rollout_compare.recognize import are_inputs
-from nemo_gym.rollout_compare.rows import row_facts
+from nemo_gym.rollout_compare.rows import ATTEMPT_PATHS, row_facts
 from nemo_gym.rollout_compare.schema import CompareInputError, Row
 from nemo_gym.rollout_compare.sidecar import attempt_of, standing_failures
-from nemo_gym.rollout_compare.table import Table, decoder_for
+from nemo_gym.rollout_compare.table import Table, decoder_for, key_paths
 
 
 class OpenShard(Struct, frozen=True):
@@ -87,7 +87,8 @@ def _add_failures(table: Table, rows: range, sidecar: Input, plan: Plan) -> None
     pick = decoder_for(plan.key).pick
     faults: list[Fault] = []
     records = _records(sidecar, plan, faults)
-    for line, offset, row in standing_failures(records, table.attempts(rows), plan.key):
+    fields = (*key_paths(plan.key), *ATTEMPT_PATHS)
+    for line, offset, row in standing_failures(records, table.attempts(rows), fields):
         table.add([pick(row)], beside=rows)
         table.origins.append_all(sidecar, [line], [offset])
     if faults:
@@ -111,7 +112,7 @@ def load_rollouts(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
             rows.extend(own)
             if shard.sidecar:
                 finished = {attempt for row in own if (attempt := attempt_of(row))}
-                failures = standing_failures(_records(shard.sidecar, plan), finished, None)
+                failures = standing_failures(_records(shard.sidecar, plan), finished)
                 failed.extend(row for _, _, row in failures)
         return [*rows, *failed]
 

@@ -5,13 +5,13 @@ Beside `<stem>.jsonl` a run may leave `<stem>_failures.jsonl`, one record for ea
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from nemo_gym.rollout_compare.decode import dig
 from nemo_gym.rollout_compare.rows import ATTEMPT_PATHS, FailedAttempt, attempt_part
-from nemo_gym.rollout_compare.schema import KEY_CANDIDATES, Row
+from nemo_gym.rollout_compare.schema import Row
 
 Attempt = tuple[int | str, int | str]
 Failure = tuple[int, int, FailedAttempt]
@@ -24,13 +24,17 @@ def sidecar_path(main: Path) -> Path:
 
 
 def standing_failures(
-    records: Iterable[tuple[int, int, Row]], finished: Collection[Attempt], key: str | None
+    records: Iterable[tuple[int, int, Row]], finished: Collection[Attempt], fields: Sequence[str] | None = None
 ) -> Iterator[Failure]:
     """The failures that still stand, in the order of their records.
 
-    A failure stands if it is the last record of its attempt and no row of the main file (`finished`) is of that
-    attempt. A record that does not say which attempt it is of always stands. Only the fields that the comparison needs
-    are kept, those that may name the task and the given key among them.
+    A failure stands if it is the last record of its attempt and no row of the main file is of that attempt. A record
+    that does not say which attempt it is of always stands.
+
+    Args:
+        records: The sidecar's records, each with its line number and byte offset.
+        finished: The attempts that the main file has rows of.
+        fields: The dotted paths of which the values are kept; the whole records when None.
     """
     last: dict[Attempt | int, Failure | None] = {}
     for line, offset, record in records:
@@ -41,7 +45,7 @@ def standing_failures(
             continue
         identity = line if attempt is None else attempt
         last.pop(identity, None)
-        last[identity] = None if record.get("_ng_omitted_rollout") else (line, offset, failed_attempt(record, key))
+        last[identity] = None if record.get("_ng_omitted_rollout") else (line, offset, failed_attempt(record, fields))
     return (failure for failure in last.values() if failure)
 
 
@@ -51,10 +55,10 @@ def attempt_of(record: Row) -> Attempt | None:
     return None if index is None or rollout is None else (index, rollout)
 
 
-def failed_attempt(record: Row, key: str | None) -> FailedAttempt:
-    """The masked row that a failure stands for."""
-    row = FailedAttempt()
-    for path in (*KEY_CANDIDATES, *ATTEMPT_PATHS, *([key] if key else [])):
+def failed_attempt(record: Row, fields: Sequence[str] | None = None) -> FailedAttempt:
+    """The masked row that a failure stands for, with the record's values at the given paths, or all of them."""
+    row = FailedAttempt(record if fields is None else {})
+    for path in fields or ():
         _plant(row, path.split("."), dig(record, path.split(".")))
     row["mask_sample"] = True
     row["reward"] = None

@@ -50,7 +50,7 @@ def read_by_processes(pieces: Sequence[Piece], plan: Plan, jobs: int, progress: 
             workers[here] = worker
         waiting = iter(enumerate(pieces))
         for here in workers:
-            here.send(next(waiting))
+            _ask(here, next(waiting))
         done: dict[int, PieceTable] = {}
         for wanted in range(len(pieces)):
             while wanted not in done:
@@ -62,7 +62,7 @@ def read_by_processes(pieces: Sequence[Piece], plan: Plan, jobs: int, progress: 
                         continue
                     done[place] = result
                     with suppress(StopIteration):
-                        ready.send(next(waiting))
+                        _ask(ready, next(waiting))
             yield done.pop(wanted)
     finally:
         for here, worker in workers.items():
@@ -71,12 +71,22 @@ def read_by_processes(pieces: Sequence[Piece], plan: Plan, jobs: int, progress: 
             here.close()
 
 
+_ENDED = "a reading process was ended from outside; --jobs 1 reads in one process"
+
+
+def _ask(worker: Connection[Any, Any], task: tuple[int, Piece]) -> None:
+    try:
+        worker.send(task)
+    except OSError:
+        raise CompareInputError(_ENDED) from None
+
+
 def _received(ready: Connection[Any, Any]) -> tuple[int, PieceTable | int]:
     """A piece's place with what it holds, or with how many more of its bytes were read."""
     try:
         place, result = ready.recv()
     except (EOFError, OSError):
-        raise CompareInputError("a reading process was ended from outside; --jobs 1 reads in one process") from None
+        raise CompareInputError(_ENDED) from None
     if isinstance(result, Exception):
         raise result
     return place, result

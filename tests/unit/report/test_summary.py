@@ -191,6 +191,9 @@ class TestSummaryLines:
         tasks = [json.loads(line) for line in lines if line.startswith('{"task"')]
         assert tasks == summary_dict(RESULT)["tasks"]
 
+    def test_write_text_beyond_ascii_as_it_is(self) -> None:
+        assert list(summary_lines({"task": "caf\u00e9 \u2717"}))[1] == '  "task": "caf\u00e9 \u2717"'
+
     def test_hold_no_line_break_inside(self) -> None:
         task = TaskComparison("a\nb\r\u2028c", Category.MISSING, TaskSide(1, 1.0, 1), None)
         summary = summary_dict(CompareResult((task,), "k", "k", 1, 0, 0, 0))

@@ -59,11 +59,16 @@ def summary_schema() -> dict[str, Any]:
     return schema
 
 
-def summary_lines(summary: dict[str, Any]) -> Iterator[str]:
+def summary_lines(summary: dict[str, Any], *, ascii_only: bool = False) -> Iterator[str]:
     """The summary as JSON text, a line for each key and for each element of a list of objects.
 
-    Surrogates without a partner stand as they are: whoever encodes the text writes them as escapes.
+    Unless it is to be ASCII only, surrogates without a partner stand as they are: whoever encodes the text as UTF-8
+    writes them as escapes.
     """
+
+    def _json(value: Any) -> str:
+        return json.dumps(value, ensure_ascii=ascii_only, allow_nan=False)
+
     yield "{"
     for i, (name, value) in enumerate(summary.items()):
         end = "," if i + 1 < len(summary) else ""
@@ -75,7 +80,3 @@ def summary_lines(summary: dict[str, Any]) -> Iterator[str]:
         else:
             yield f"  {_json(name)}: {_json(value)}{end}"
     yield "}"
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)

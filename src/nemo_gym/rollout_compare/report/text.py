@@ -14,7 +14,6 @@ from nemo_gym.rollout_compare.schema import (
     Note,
     Side,
     TaskComparison,
-    TaskSide,
     reward_text,
 )
 
@@ -105,7 +104,9 @@ def _flip(flip: Flip) -> Iterator[str]:
     task, old, new = flip.comparison, flip.comparison.old, flip.comparison.new
     assert old is not None
     assert new is not None
-    yield f"### {_label(task.task)}: {_rewards(old, new)} -> {task.winner} wins"
+    yield f"### {_label(task.task)}: old={old.reward_text()} new={new.reward_text()} -> {task.winner} wins"
+    if reward_text(old.reward) == reward_text(new.reward):
+        yield f"    rewards in full: old={old.reward!r} new={new.reward!r}"
     for side, facts in ((Side.OLD, old), (Side.NEW, new)):
         if facts.agent_error:
             yield f"    {side} agent error: {one_line(facts.agent_error, LABEL_LIMIT)}"
@@ -113,13 +114,6 @@ def _flip(flip: Flip) -> Iterator[str]:
             yield f"    {side} scored with failure_kind={one_line(facts.failure_kind, LABEL_LIMIT)} (not masked)"
     if flip.evidence:
         yield from _evidence(f"{task.loser} verifier output", flip.evidence)
-
-
-def _rewards(old: TaskSide, new: TaskSide) -> str:
-    """Both rewards; in full where rounding would make different rewards look the same."""
-    if reward_text(old.reward) == reward_text(new.reward):
-        return f"old={old.reward!r} new={new.reward!r} (rounded: {old.reward_text()}, {new.reward_text()})"
-    return f"old={old.reward_text()} new={new.reward_text()}"
 
 
 def _evidence(title: str, evidence: Evidence) -> Iterator[str]:

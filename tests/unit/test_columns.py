@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pytest
+
+from nemo_gym.rollout_compare.columns import Column, KeyColumn
+
+
+class TestColumn:
+    def test_each_row_has_its_value_and_equal_values_are_kept_once(self) -> None:
+        column: Column[str] = Column()
+        column.append_all(["x", None, "y"])
+        column.append_all(["y", "x", "z", "z"])
+        assert [column[i] for i in range(7)] == ["x", None, "y", "y", "x", "z", "z"]
+        assert sorted(map(str, column.values)) == ["None", "x", "y", "z"]
+
+    def test_it_says_something_once_a_row_has_a_value(self) -> None:
+        column: Column[str] = Column()
+        assert not column.says_anything()
+        column.append_all([None, None])
+        assert not column.says_anything()
+        column.append_all([None, "x"])
+        assert column.says_anything()
+
+    def test_an_empty_text_is_a_value(self) -> None:
+        column: Column[str] = Column()
+        column.append_all(["", None])
+        assert column.says_anything()
+        assert [column[0], column[1]] == ["", None]
+
+    @pytest.mark.parametrize("other", [[], [None], ["x", None, "new", "y"], ["z", "z"]])
+    def test_the_rows_of_another_column_follow_its_own(self, other: list[str | None]) -> None:
+        own = ["y", None, "x"]
+        column: Column[str] = Column()
+        column.append_all(own)
+        more: Column[str] = Column()
+        more.append_all(other)
+        column.extend(pickle.loads(pickle.dumps(more)))  # noqa: S301  # made in this line
+        column.append_all(["new", "y"])
+        expected = [*own, *other, "new", "y"]
+        assert [column[i] for i in range(len(expected))] == expected
+        assert len(column.ids) == len(expected)
+        assert len(column.values) == len(set(column.values))
+
+
+class TestKeyColumn:
+    def column(self, *values: Any) -> KeyColumn:
+        column = KeyColumn()
+        for i, value in enumerate(values):
+            column.append_keys([value], i, [True])
+        return column
+
+    def test_it_counts_where_the_field_stands_and_keeps_the_first_row_without_it(self) -> None:
+        column = self.column("a", "b", None, "c", None)
+        assert (column.stands, column.first_missing) == (3, 2)
+
+    def test_a_row_without_a_say_may_lack_it(self) -> None:
+        column = KeyColumn()
+        column.append_keys(["a", None, "b"], 0, [True, False, True])
+        assert (column.stands, column.first_missing) == (2, None)
+        assert [column[i] for i in range(3)] == ["a", None, "b"]
+        column.append_keys([None, None], 3, [False, True])
+        assert (column.stands, column.first_missing) == (2, 4)
+
+    def test_once_it_cannot_be_the_key_it_keeps_nothing_but_the_counts(self) -> None:
+        column = self.column("a", None, "b")
+        column.append_keys(["c", None, "d"], 3, [True] * 3)
+        assert (column.stands, column.first_missing) == (4, 1)
+        assert (len(column.ids), column.values) == (0, [None])
+
+    @pytest.mark.parametrize(
+        ("own", "other", "counts"),
+        [
+            ("ab", "c", (3, None)),
+            ("ab", "c-", (3, 3)),
+            ("a-b", "c", (3, 1)),
+            ("a-b", "-", (2, 1)),
+            ("", "-", (0, 0)),
+            ("-", "", (0, 0)),
+        ],
+    )
+    def test_pieces_count_together(self, own: str, other: str, counts: tuple[int, int | None]) -> None:
+        column, more = (self.column(*(None if char == "-" else char for char in text)) for text in (own, other))
+        column.extend_keys(more, len(own))
+        assert (column.stands, column.first_missing) == counts
+        if counts[1] is None:
+            assert [column[i] for i in range(3)] == list(own + other)
+
+    def test_a_value_is_kept_as_the_task_that_it_names(self) -> None:
+        column = self.column(1, "1", 1.5, True, "true", {"taskset": "S", "task_id": 1}, {"id": "x"}, [1, {"b": 2}])
+        assert [column[i] for i in range(8)] == ["1", "1", "1.5", "true", "true", ("S", "1"), "x", '[1,{"b":2}]']
