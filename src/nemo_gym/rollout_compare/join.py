@@ -166,37 +166,35 @@ def _strip_prefix(labels: dict[Side, _Labels]) -> dict[Side, str | None]:
     """Take the one prefix that all labels of one run have, and the other run's do not, off that run's labels.
 
     It is tried only where the runs share no label, and never done to both: a prefix without which the runs meet comes
-    before one that the other run has none like.
+    before any other, and where either run has such a prefix none is taken.
     """
     distinct = {side: {label for label in labels[side] if label is not None} for side in Side}
     prefixes: dict[Side, str | None] = {Side.OLD: None, Side.NEW: None}
     if not distinct[Side.OLD].isdisjoint(distinct[Side.NEW]):
         return prefixes
-    common = {side: _common_prefixes(distinct[side]) for side in Side}
-    meeting = {side: _meeting_prefix(common[side], distinct[side], distinct[side.other]) for side in Side}
+    own = {side: _own_prefixes(distinct[side], distinct[side.other]) for side in Side}
+    meeting = {side: _meeting_prefixes(own[side], distinct[side], distinct[side.other]) for side in Side}
+    chosen = meeting if any(meeting.values()) else own
     for side in Side:
-        alone = common[side][0] if common[side] and distinct[side.other] and not common[side.other] else None
-        prefix = alone if not any(meeting.values()) else meeting[side]
-        if prefix and not meeting[side.other]:
-            prefixes[side] = prefix
+        if chosen[side] and not chosen[side.other]:
+            prefix = prefixes[side] = chosen[side][0]
             labels[side] = [label and label.removeprefix(prefix + "/") for label in labels[side]]
     return prefixes
 
 
-def _common_prefixes(labels: Collection[str]) -> list[str]:
-    """Every PREFIX, the shortest first, such that all labels begin with `PREFIX/`."""
+def _own_prefixes(labels: Collection[str], others: Collection[str]) -> list[str]:
+    """Every PREFIX, the shortest first, such that all labels begin with `PREFIX/` and none of the others does."""
+    if not others:
+        return []
     first, last = min(labels, default=""), max(labels, default="")  # what these two share, all labels share
     shared = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
-    return [first[:end] for end, (char, _) in enumerate(shared) if char == "/" and end]
+    common = [first[:end] for end, (char, _) in enumerate(shared) if char == "/" and end]
+    return [prefix for prefix in common if not any(other.startswith(prefix + "/") for other in others)]
 
 
-def _meeting_prefix(prefixes: Iterable[str], labels: Collection[str], others: Collection[str]) -> str | None:
-    """The first prefix that no other label has and without which some label is another's."""
-    for prefix in prefixes:
-        start = len(prefix) + 1
-        if any(label[start:] in others for label in labels):
-            return prefix if not any(other.startswith(prefix + "/") for other in others) else None
-    return None
+def _meeting_prefixes(prefixes: Iterable[str], labels: Collection[str], others: Collection[str]) -> list[str]:
+    """Those of a run's prefixes without which some label is another's."""
+    return [prefix for prefix in prefixes if any(label[len(prefix) + 1 :] in others for label in labels)]
 
 
 def _rows_by_task(table: Table, key: str, labels: _Labels, numbers: dict[str, int]) -> TaskRows:
