@@ -1,4 +1,4 @@
-"""One command as a process of its own: how long it takes and how much memory it needs."""
+"""One command as a process of its own: how long it takes and how much memory it needs, as Linux tells it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from typing import IO, NamedTuple
 
 _SAMPLED_EVERY_S = 0.005
 _PROPORTIONAL = re.compile(rb"^Pss:\s+(\d+) kB", re.MULTILINE)
-_MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 Command = Sequence[str]
 
@@ -25,7 +24,7 @@ class Memory(NamedTuple):
     """Peaks in bytes.
 
     Attributes:
-        largest: Of the process that needed most, as the system recorded it.
+        largest: Of the process that needed most, as the system recorded it; never below what this program itself needs.
         together: Of all processes together, what they share counted once; sampled.
     """
 
@@ -52,7 +51,7 @@ def memory_of(command: Command) -> Memory:
             together = max(together, sum(map(_proportional_size, _tree(process.pid))))
             time.sleep(_SAMPLED_EVERY_S)
         _finish(command, process, status)
-    largest = usage.ru_maxrss * _MAXRSS_UNIT
+    largest = usage.ru_maxrss * 1024
     return Memory(largest, max(largest, together))
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,13 +32,25 @@ CURVE_ROWS = ["10000", "30000", "100000", "300000", "1000000", "2000000", "40000
 _STARTS_A_ROUND = 3
 
 
+def size(text: str) -> str:
+    """A size as `generate.py` takes it."""
+    if not re.fullmatch(r"[0-9.]+[kMG]B", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 200MB")
+    return text
+
+
+def number(text: str) -> str:
+    """A number of rows."""
+    return str(int(text))
+
+
 def parse_options(argv: Sequence[str] | None) -> argparse.Namespace:
     """The options' values."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--curves", action="store_true", help="time and memory against size, of our command alone")
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=list(SHAPES), metavar="SHAPE")
-    parser.add_argument("--sizes", nargs="+", metavar="SIZE", help="sizes of transcripts: 200MB")
-    parser.add_argument("--rows", nargs="+", metavar="N", help="numbers of short rows")
+    parser.add_argument("--sizes", nargs="+", type=size, metavar="SIZE", help="sizes of transcripts: 200MB")
+    parser.add_argument("--rows", nargs="+", type=number, metavar="N", help="numbers of short rows")
     parser.add_argument("--runs", type=int, default=5, metavar="N", help="runs of each command (default: 5)")
     parser.add_argument("--jobs", type=int, metavar="N", help="processes of our command (default: its own choice)")
     parser.add_argument("--data", type=Path, metavar="DIR", help="keep data here, and use what is here")
@@ -48,7 +61,7 @@ def parse_options(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def amounts(options: argparse.Namespace, shape: str) -> list[str]:
-    """How much data of a shape is wanted, smallest first."""
+    """How much data of a shape is wanted."""
     wanted: list[str] = options.sizes if SHAPES[shape].generator == "transcripts" else options.rows
     return wanted
 
@@ -66,6 +79,7 @@ def print_start_up(place: Path, options: argparse.Namespace) -> float:
     """Our time for 5 tasks against a bare interpreter; gives it in seconds."""
     data = make_data(place, "short", "5")
     bare = [sys.executable, "-c", "pass"]
+    time_of(our_command(data))  # compiles what is not compiled yet
     seconds = times_in_turn({"bare": bare, OURS: our_command(data)}, _STARTS_A_ROUND * options.runs)
     ratio = median_ratio(seconds["bare"], seconds[OURS])
     ours = median(seconds[OURS])
@@ -80,13 +94,11 @@ def print_rows(table: Table, data: Data, options: argparse.Namespace) -> None:
     """One row of the table for each way."""
     ways = commands(data, options.jobs)
     counts = check_counts(ways)
-    for command in ways.values():
-        time_of(command)
     seconds = times_in_turn(ways, options.runs)
     for name, command in ways.items():
         memory = memory_of(command)
         peaks = ("-", "-") if name == FLOOR else map(megabytes, memory)
-        title = f"{data.title} ({data.size / 1e6:,.0f} MB, {counts['tasks']:,} tasks)" if name == OURS else ""
+        title = f"{data.title} ({megabytes(data.size)}, {counts['tasks']:,} tasks)" if name == OURS else ""
         ratio = median_ratio(seconds[OURS], seconds[name])
         spread = f"{seconds_text(min(seconds[name]))} to {seconds_text(max(seconds[name]))}"
         table.print_row(title, name, seconds_text(median(seconds[name])), spread, f"{ratio:.2f}", *peaks)
@@ -105,6 +117,7 @@ def print_table(place: Path, options: argparse.Namespace) -> None:
 def main(argv: Sequence[str] | None = None) -> None:
     """Print what was asked for."""
     options = parse_options(argv)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # as where it is installed: modules are compiled once
     with folder(options.data) as place:
         print_machine(options)
         start_up = print_start_up(place, options)

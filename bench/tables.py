@@ -27,7 +27,7 @@ class Table:
 
 def megabytes(size: float) -> str:
     """Bytes in millions."""
-    return f"{size / 1e6:.0f} MB"
+    return f"{size / 1e6:,.0f} MB"
 
 
 def seconds_text(seconds: float) -> str:

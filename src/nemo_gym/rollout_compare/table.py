@@ -29,6 +29,7 @@ Values = tuple[Any, ...]
 
 RESULTS = len(RESULT_PATHS)
 _NO_REWARD = math.nan
+_EXACT = 1 << 53
 
 
 def key_paths(key: str | None) -> tuple[str, ...]:
@@ -112,8 +113,9 @@ class Table:
         """
         if not rows:
             return
-        reward, mask, instance_mask, kind, error, metadata, index, rollout, *keys = zip(*rows, strict=True)
-        self._add_results(reward, mask, instance_mask, kind, error, metadata)
+        columns = list(zip(*rows, strict=True))
+        self._add_results(*columns[:RESULTS])
+        index, rollout, *keys = columns[RESULTS:]
         self.task_index.append_all(index)
         self.rollout_index.append_all(rollout)
         first = len(self) - len(rows)
@@ -124,15 +126,17 @@ class Table:
         for column, values in zip(self.keys.values(), keys, strict=True):
             column.append_keys(values, first, has_a_say)
 
-    def _add_results(self, reward: Values, mask: Values, instance_mask: Values, *others: Values) -> None:
-        """Add what rows say of their result; at once where they say nothing but their reward."""
-        if _finite(reward) and _unmasked(mask) and _unmasked(instance_mask) and not any(map(any, others)):
-            self.reward.extend(reward)
-            nothing = (None,) * len(reward)
-            masked, errors, kinds = nothing, nothing, nothing
-        else:
-            rewards, masked, errors, kinds = zip(*map(facts_of, reward, mask, instance_mask, *others), strict=True)
-            self.reward.extend(_NO_REWARD if value is None else value for value in rewards)
+    def _add_results(self, *columns: Values) -> None:
+        """Add what rows say of their result; those that say nothing but their reward are not looked at closely."""
+        said = [i for i, row in enumerate(zip(*columns, strict=True)) if not _only_a_reward(*row)]
+        facts = [facts_of(*(column[i] for column in columns)) for i in said]
+        rewards = list(columns[0])
+        nothing: list[str | None] = [None] * len(rewards)
+        masked, errors, kinds = nothing[:], nothing[:], nothing
+        for i, fact in zip(said, facts, strict=True):
+            rewards[i] = _NO_REWARD if fact.reward is None else fact.reward
+            masked[i], errors[i], kinds[i] = fact.masked, fact.agent_error, fact.failure_kind
+        self.reward.extend(rewards)
         self.masked.append_all(masked)
         self.agent_error.append_all(errors)
         self.failure_kind.append_all(kinds)
@@ -161,17 +165,16 @@ class Table:
         self.origins.extend(other.origins, lines_before)
 
 
-def _finite(rewards: Values) -> bool:
-    """Whether every reward is a finite number."""
-    try:
-        return {float, int}.issuperset(map(type, rewards)) and all(map(math.isfinite, rewards))
-    except OverflowError:  # an integer beyond a double's range
-        return False
-
-
-def _unmasked(masks: Values) -> bool:
-    """Whether every mask is absent or says that the row counts."""
-    return {bool, int, type(None)}.issuperset(map(type, masks)) and not any(masks)
+def _only_a_reward(reward: Any, mask: Any, instance_mask: Any, kind: Any, error: Any, metadata: Any) -> bool:
+    """Whether a row says that it counts, with a finite reward, and nothing else: `facts_of` would find just this."""
+    return (
+        (mask is None or mask is False)
+        and (instance_mask is None or instance_mask is False)
+        and not kind
+        and not error
+        and not metadata
+        and ((type(reward) is float and reward - reward == 0.0) or (type(reward) is int and abs(reward) < _EXACT))
+    )
 
 
 def table_of(rows: Sequence[Row], key: str | None = None) -> Table:
