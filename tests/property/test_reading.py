@@ -82,8 +82,9 @@ def plain_reader(content: bytes) -> list[dict[str, Any]] | tuple[int, str]:
     lines = plain_lines(content)
     for number, offset, line in lines:
         cut_off = re.escape(CUT_OFF) if offset + len(line) == len(content) else ""
-        if number == lines[0][0] and not (cut_off and line.strip().startswith(b"{")):
-            cut_off = f"({cut_off})?(; the file seems to be .+)?"  # no piece of a row
+        if number == lines[0][0]:  # may say what the file seems to be; only what begins like a row must be cut off
+            seems = "(; the file seems to be .+)?"
+            cut_off = f"{seems}{cut_off}{seems}" if line.strip().startswith(b"{") else f"({cut_off})?{seems}"
         try:
             row = json.loads(line.decode("utf-8", "replace"))
         except ValueError:

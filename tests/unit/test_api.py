@@ -417,6 +417,13 @@ class TestCompareRollouts:
         assert (result.old_prefix_stripped, result.new_prefix_stripped) == (None, "bench")
         assert _categories(result) == {"a": "missing", "b": "missing"}
 
+    def test_failures_without_a_vote_are_not_among_the_rows_that_a_key_is_missing_from(self, tmp_path: Path) -> None:
+        write_rows(tmp_path / "run.jsonl", [{"task_id": "a", "reward": 1}, {"task_name": "b", "reward": 1}])
+        write_rows(tmp_path / "run_failures.jsonl", [{"failure_kind": "x"}] * 3)
+        rows = load_rollouts(tmp_path / "run.jsonl")
+        with pytest.raises(CompareInputError, match=r"\b2 rows\b"):
+            compare_rollouts(rows, rows)
+
     @pytest.mark.parametrize("swap", [False, True])
     def test_strips_a_prefix_of_several_parts_whole(self, swap: bool) -> None:
         sides = [[{"task_id": f"org/bench/{task}", "reward": 1} for task in "ab"], [{"task_id": "a", "reward": 1}]]

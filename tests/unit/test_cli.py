@@ -199,7 +199,7 @@ def test_a_mistyped_option_or_command_gets_a_suggestion(words: list[str], meant:
         (["o", "n", "--tail", "many"], "--tail.*'many'.* number"),
         (["o", "n", "--tail"], "--tail"),
         (["o", "n", "--key", ""], "--key"),
-        (["o", "n", "--js", "x"], "--js"),  # an abbreviation would change its meaning with the next option
+        (["o", "n", "--tai", "1"], "--tai"),  # an abbreviation could change its meaning with the next option
         (["o", "n", "--zzzzz"], "--zzzzz"),
     ],
 )

@@ -36,8 +36,8 @@ def category(old: list[Row] | Row, new: list[Row] | Row) -> Category:
 
 
 MASKED = row(1, mask_sample=True)
-FAILED = failed_attempt({"failure_kind": "crash"}, None)
-NAMED_FAILURE = failed_attempt({"task_id": "t", "failure_kind": "crash"}, None)
+FAILED = failed_attempt({"failure_kind": "crash"})
+NAMED_FAILURE = failed_attempt({"task_id": "t", "failure_kind": "crash"})
 
 
 class TestSide:
@@ -255,7 +255,7 @@ class TestAnonymousFailures:
         assert [task.task for task in result.tasks] == ["zz", "unknown#1"]
 
     def test_one_that_is_named_by_its_index_masks_its_task(self) -> None:
-        failed = failed_attempt({"_ng_task_index": 3}, None)
+        failed = failed_attempt({"_ng_task_index": 3})
         result = compare_rollouts([row(1, _ng_task_index=3), failed], [row(1)])
         [task] = result.tasks
         assert task.old

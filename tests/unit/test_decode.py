@@ -60,6 +60,9 @@ class TestParseObject:
     def test_an_integer_of_5000_digits_elsewhere_in_the_row_is_no_error(self) -> None:
         assert parse_object(b'{"task": "a", "seed": ' + b"7" * 5000 + b"}")["task"] == "a"
 
+    def test_an_id_of_5000_digits_keeps_all_of_them(self) -> None:
+        assert str(parse_object(b'{"task": ' + b"7" * 5000 + b"}")["task"]) == "7" * 5000
+
     def test_carriage_returns_around_the_object_are_white_space(self) -> None:
         assert parse_object(b'\r{"reward": 1}\r') == {"reward": 1}
 

@@ -59,7 +59,7 @@ def ids(*values: Any) -> list[Row]:
 
 
 def failure(**fields: Any) -> Row:
-    return failed_attempt(fields, None)
+    return failed_attempt(fields)
 
 
 def deep_merge(*rows: Row) -> Row:
@@ -361,7 +361,7 @@ class TestTasksets:
         }
 
     def test_a_failure_may_name_a_taskset(self) -> None:
-        failed = failed_attempt({"task_id": {"taskset": "B", "id": "x"}}, None)
+        failed = failed_attempt({"task_id": {"taskset": "B", "id": "x"}})
         made = joined([*of_set("A", "x"), failed], [*of_set("A", "x"), *of_set("B", "x")])
         assert found_in(made) == {"A/x": ([0], [0]), "B/x": ([1], [1])}
         assert made.keyed_by_taskset

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+import bz2
 import errno
+import gzip
 import io
+import lzma
 import os
 import resource
 import socket
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -210,6 +213,34 @@ class CountingFile(io.FileIO):
         data = super().readall() or b""
         self.count[0] += len(data)
         return data
+
+
+class TestCompressed:
+    """Told by content, not by name; read as one piece."""
+
+    @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+    def test_lines_are_those_of_the_content(self, tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
+        source = file_of(tmp_path, compress(MIXED))
+        assert list(iter_lines(source)) == MIXED_LINES
+        assert lines_by_pieces(source, 5, 3) == (MIXED_LINES, 7)
+        assert FileRow(source, 4, 17).read() == {"b": 2}
+        assert ends_file(source, len(MIXED))
+        assert not ends_file(source, len(MIXED) - 1)
+
+    @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+    def test_content_that_is_cut_off_or_broken_cannot_be_read(
+        self, tmp_path: Path, compress: Callable[[bytes], bytes]
+    ) -> None:
+        whole = compress(b"".join(b"%d\n" % i for i in range(9999)))
+        for content in (whole[: len(whole) // 2], whole[:20] + bytes(20) + whole[40:], whole[:5]):
+            source = file_of(tmp_path, content)
+            with pytest.raises(CompareInputError, match=f"^cannot read {source.path}: ."):
+                list(iter_lines(source))
+
+    def test_a_name_alone_does_not_make_a_file_compressed(self, tmp_path: Path) -> None:
+        path = tmp_path / "rollouts.jsonl.gz"
+        path.write_bytes(b"a\n")
+        assert list(iter_lines(source_of(path))) == [(1, 0, b"a")]
 
 
 class TestCannotRead:

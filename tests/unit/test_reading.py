@@ -168,6 +168,12 @@ class TestFaults:
         file_of(path, [GOOD, b'{"reward": "x"}'], end=b"")
         assert outcome([path], 1, piece_bytes) == f"{path}:2: reward 'x' is not a number (task unknown)"
 
+    @pytest.mark.parametrize("cut", [b"{", b'{"', b'{"task_id": "a"', b'\xef\xbb\xbf{"a'])
+    def test_an_only_line_that_is_cut_off_is_said_to_be(self, tmp_path: Path, cut: bytes) -> None:
+        path = file_of(tmp_path / "a.jsonl", [cut], end=b"")
+        assert outcome([path], 1, 99).startswith(f"{path}:1: invalid JSON (")
+        assert self.CUT_OFF in outcome([path], 1, 99)
+
     def test_a_whole_last_line_without_an_end_is_a_row(self, tmp_path: Path) -> None:
         [[said, _]] = outcome([file_of(tmp_path / "a.jsonl", [GOOD, GOOD], end=b"")], 1, 10)
         assert len(said["rows"]) == 2

@@ -29,10 +29,10 @@ def run_of(folder: Path, main: Sequence[Record], failures: Sequence[Record] | No
     return write_rows(folder / "rollouts.jsonl", main)
 
 
-def tables_of(*paths: Path, key: str | None = None, jobs: int | None = None) -> list[Table]:
+def tables_of(*paths: Path, key: str | None = None, jobs: int | None = None, skip: bool = False) -> list[Table]:
     with ExitStack() as stack:
         runs = [stack.enter_context(open_run(locate_run(str(path)))) for path in paths]
-        return run_tables(runs, Plan(key), jobs)
+        return run_tables(runs, Plan(key, skip), jobs)
 
 
 def attempt(index: int, rollout: int, **fields: Any) -> Record:
@@ -178,6 +178,76 @@ class TestRun:
         path = run_of(tmp_path, self.MAIN, [{"task_id": "c"}])
         expected = facts(tables_of(path)[0])
         assert [facts(tables_of(path, jobs=jobs)[0]) for jobs in (1, 2)] == [expected] * 2
+
+
+class TestShards:
+    """A quoted pattern: the shards of one run, in name order."""
+
+    @pytest.fixture
+    def shards(self, tmp_path: Path) -> list[Path]:
+        write_rows(tmp_path / "s2.jsonl", [attempt(0, 0, task_id="c", reward=1)])
+        write_rows(tmp_path / "s1.jsonl", [attempt(0, 0, task_id="a", reward=1), attempt(1, 0, task_id="b", reward=1)])
+        write_rows(tmp_path / "s1_failures.jsonl", [attempt(1, 0, task_id="b"), attempt(2, 0, task_id="d")])
+        write_rows(tmp_path / "s2_failures.jsonl", [attempt(1, 0, task_id="e"), attempt(0, 0, task_id="c")])
+        return [tmp_path / "s1.jsonl", tmp_path / "s2.jsonl"]
+
+    def test_rows_come_in_name_order_and_failures_after_all_of_them(self, shards: list[Path]) -> None:
+        assert failures_of(shards[0].with_name("*.jsonl"), 3) == [("d", "failure"), ("e", "failure")]
+        [table] = tables_of(shards[0].with_name("*.jsonl"))
+        assert [row[-1]["task_id"] for row in facts(table)["rows"]] == ["a", "b", "c", "d", "e"]
+        assert [where for where, _ in places(table)] == [
+            f"{shards[0]}:1",
+            f"{shards[0]}:2",
+            f"{shards[1]}:1",
+            f"{shards[0].with_name('s1_failures.jsonl')}:2",
+            f"{shards[0].with_name('s2_failures.jsonl')}:1",
+        ]
+
+    def test_a_failure_without_a_name_is_a_task_of_its_own_shard(self, shards: list[Path]) -> None:
+        write_rows(shards[0].with_name("s1_failures.jsonl"), [attempt(1, 1)])
+        write_rows(shards[1].with_name("s2_failures.jsonl"), [attempt(0, 1), attempt(1, 1)])
+        pattern = shards[0].with_name("*.jsonl")
+        by_command = compare_tables(dict(zip(Side, tables_of(pattern, pattern), strict=True)))
+        by_script = compare_rollouts(load_rollouts(pattern), load_rollouts(pattern))
+        for result in (by_command, by_script):
+            found = {task.task: task.new.rows for task in result.tasks if task.new}
+            assert found == {"a": 1, "b": 2, "c": 2, "unknown#2": 1}
+
+
+class TestLeavingOut:
+    def test_bad_lines_of_the_sidecar_are_left_out_too(self, tmp_path: Path) -> None:
+        path = run_of(tmp_path, [{"task_id": "a", "reward": 1}], [{"task_id": "b"}])
+        sidecar = path.with_name("rollouts_failures.jsonl")
+        with sidecar.open("a") as file:
+            file.write('[]\n{"task_id": "c"}\n{')
+        [table] = tables_of(path, skip=True)
+        assert [row[-1]["task_id"] for row in facts(table)["rows"]] == ["a", "b", "c"]
+        [note] = table.notes
+        assert note.message.startswith(f"{sidecar}: 2 lines ")
+        assert re.search(r"line 2 \(expected a JSON object per line.*line 4 \(invalid JSON", note.message)
+
+    def test_notes_of_rollouts_and_sidecar_are_notes_of_the_comparison(self, tmp_path: Path) -> None:
+        path = run_of(tmp_path, [{"task_id": "a", "reward": 1}, {"task_id": "b", "reward": "x"}], [])
+        path.with_name("rollouts_failures.jsonl").write_text("junk\n", "utf-8")
+        tables = tables_of(path, path, skip=True)
+        result = compare_tables(dict(zip(Side, tables, strict=True)))
+        assert [note.message.split(":")[0] for note in result.notes] == [
+            str(path),
+            str(path.with_name("rollouts_failures.jsonl")),
+        ] * 2
+
+
+def test_an_inputs_file_is_told_to_be_one(tmp_path: Path) -> None:
+    inputs = [{"task_id": "a", "responses_create_params": {"input": "do it"}}] * 2
+    path = write_rows(tmp_path / "inputs.jsonl", inputs)
+    with pytest.raises(CompareInputError, match=rf"^{path} .*\binputs\b"):
+        tables_of(path)
+    write_rows(path, [*inputs, {**inputs[0], "response": {}}])
+    assert len(tables_of(path)[0]) == 3
+    write_rows(path, [*inputs, {**inputs[0], "reward": 0}])
+    assert len(tables_of(path)[0]) == 3
+    write_rows(path, [{"task_id": "a"}])
+    assert len(tables_of(path)[0]) == 1
 
 
 class TestKeys:

@@ -17,10 +17,10 @@ def record(index: Any, rollout: Any, name: str, **others: Any) -> Record:
     return {"_ng_task_index": index, "_ng_rollout_index": rollout, "failure_kind": name, **others}
 
 
-def standing(records: Iterable[Record], finished: Collection[Attempt] = (), key: str | None = None) -> list[str]:
+def standing(records: Iterable[Record], finished: Collection[Attempt] = ()) -> list[str]:
     """The names of the failures that stand."""
     numbered = ((line, line * 10, record) for line, record in enumerate(records, 1))
-    return [row["failure_kind"] for _, _, row in standing_failures(numbered, finished, key)]
+    return [row["failure_kind"] for _, _, row in standing_failures(numbered, finished)]
 
 
 class TestWhichStand:
@@ -67,7 +67,7 @@ class TestWhichStand:
     def test_they_come_in_the_order_of_their_records_with_their_places(self) -> None:
         records = [record(1, 0, "a"), {"failure_kind": "b"}, record(0, 0, "c"), record(1, 0, "d")]
         numbered = [(line, line * 10, record) for line, record in enumerate(records, 1)]
-        found = [(line, offset, row["failure_kind"]) for line, offset, row in standing_failures(numbered, (), None)]
+        found = [(line, offset, row["failure_kind"]) for line, offset, row in standing_failures(numbered, ())]
         assert found == [(2, 20, "b"), (3, 30, "c"), (4, 40, "d")]
 
     def test_a_record_without_the_pair_is_not_taken_for_an_attempt_of_its_line_number(self) -> None:
@@ -85,9 +85,19 @@ class TestWhichStand:
         assert standing([record(value, 0, "a"), record(1, 0, "b")], finished={attempt}) == ["b"]
 
 
+FIELDS: Record = {
+    "_ng_task_id": {"taskset": "S", "task_id": "T"},
+    "task_id": 1,
+    "verifier_metadata": {"task_id": "t", "id": [2], "other": 3},
+    "_ng_task_index": 5,
+    "error": "e",
+    "id": {"n": 7},
+}
+
+
 class TestRow:
     def test_it_is_a_masked_row_without_a_reward(self) -> None:
-        row = failed_attempt({"reward": 1.0, "mask_sample": False, "task_id": "a"}, None)
+        row = failed_attempt({"reward": 1.0, "mask_sample": False, "task_id": "a"})
         assert (row["mask_sample"], row["reward"]) == (True, None)
         assert isinstance(row, FailedAttempt)
         assert row_facts(row).reward is None
@@ -95,7 +105,7 @@ class TestRow:
 
     @pytest.mark.parametrize("reward", ["broken", True, [1], float("nan"), 10**400])
     def test_its_reward_is_null_whatever_was_recorded(self, reward: Any) -> None:
-        assert failed_attempt({"reward": reward}, None)["reward"] is None
+        assert failed_attempt({"reward": reward})["reward"] is None
 
     @pytest.mark.parametrize(
         ("fields", "kind"),
@@ -108,7 +118,7 @@ class TestRow:
         ],
     )
     def test_its_kind_is_as_recorded_else_the_class_else_failure(self, fields: Record, kind: str) -> None:
-        row = failed_attempt(fields, None)
+        row = failed_attempt(fields)
         assert row["failure_kind"] == kind
         assert mask_reason(row) == f"mask_sample (failure_kind={kind})"
 
@@ -122,29 +132,26 @@ class TestRow:
         ],
     )
     def test_its_reason_is_as_recorded_else_the_message(self, fields: Record, reason: str | None) -> None:
-        assert failed_attempt(fields, None)["failure_reason"] == reason
+        assert failed_attempt(fields)["failure_reason"] == reason
 
-    @pytest.mark.parametrize("key", [None, "id.n", "verifier_metadata", "verifier_metadata.task_id", "task_id"])
-    def test_it_keeps_what_may_name_its_task_and_its_attempt(self, key: str | None) -> None:
-        fields: Record = {
-            "_ng_task_id": {"taskset": "S", "task_id": "T"},
-            "task_name": "name",
-            "task_id": 1,
-            "verifier_metadata": {"task_id": "t", "task_name": "n", "instance_id": "i", "id": [2]},
-            "_ng_task_index": 5,
-            "_ng_rollout_index": 6,
-            "id": {"n": 7},
-        }
-        row = failed_attempt(fields, key)
-        assert {name: row[name] for name in fields if name != "id"} == {
-            name: value for name, value in fields.items() if name != "id"
-        }
-        if key == "id.n":
-            assert row["id"] == {"n": 7}
+    def test_it_keeps_every_field(self) -> None:
+        row = failed_attempt(FIELDS)
+        assert {name: row[name] for name in FIELDS} == FIELDS
+
+    def test_it_keeps_the_given_fields_alone(self) -> None:
+        row = failed_attempt(FIELDS, ("verifier_metadata.id", "id.n", "task_id", "no.such", "_ng_task_index"))
+        for name in ("mask_sample", "reward", "failure_kind", "failure_reason"):
+            del row[name]
+        assert row == {"verifier_metadata": {"id": [2]}, "id": {"n": 7}, "task_id": 1, "_ng_task_index": 5}
+
+    @pytest.mark.parametrize("fields", [("id", "id.n"), ("id.n", "id")])
+    def test_a_field_within_another_is_kept_once(self, fields: tuple[str, ...]) -> None:
+        assert failed_attempt(FIELDS, fields)["id"] == {"n": 7}
 
     def test_the_record_itself_stays_as_it_was(self) -> None:
         fields: Record = {"reward": 1, "verifier_metadata": {"id": 1, "other": 2}, "_ng_failure_class": "c"}
-        failed_attempt(fields, "verifier_metadata.other")
+        failed_attempt(fields, ("verifier_metadata", "verifier_metadata.other"))
+        failed_attempt(fields)
         assert fields == {"reward": 1, "verifier_metadata": {"id": 1, "other": 2}, "_ng_failure_class": "c"}
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from nemo_gym.rollout_compare.schema import CompareInputError
 from nemo_gym.rollout_compare.sidecar import failed_attempt
-from nemo_gym.rollout_compare.table import Table, broken_rows, decoder_for, table_of
+from nemo_gym.rollout_compare.table import Table, decoder_for, table_of
 from tests.support import facts, places, source_of, write_rows
 
 #: Rows that say everything that a row can say, and what their table says of them.
@@ -147,10 +147,10 @@ class TestTable:
     def test_failed_attempts_that_name_no_task_have_no_say(self) -> None:
         rows = [
             {"task_id": "a", "reward": 1},
-            failed_attempt({}, None),
-            failed_attempt({"task_id": "b"}, None),
-            failed_attempt({"_ng_task_index": 3}, None),
-            failed_attempt({"task_name": "c"}, None),
+            failed_attempt({}),
+            failed_attempt({"task_id": "b"}),
+            failed_attempt({"_ng_task_index": 3}),
+            failed_attempt({"task_name": "c"}),
         ]
         table = table_of(rows)
         assert facts(table)["nameless"] == [1, 3]
@@ -200,8 +200,7 @@ class TestTable:
         with pytest.raises(CompareInputError, match=rf"^row 2: {error} \(task b\)$"):
             table_of(rows)
         with pytest.raises(CompareInputError, match=rf"^row 3: {error} \(task unknown\)$"):
-            table_of([failed_attempt({}, None), rows[0], row])
-        assert [i for i, _ in broken_rows(values_of(rows))] == [1, 2]
+            table_of([failed_attempt({}), rows[0], row])
 
     def test_no_rows_make_an_empty_table(self) -> None:
         table = table_of([])

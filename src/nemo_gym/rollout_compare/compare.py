@@ -11,6 +11,7 @@ from nemo_gym.rollout_compare.join import Join, TaskRows, join
 from nemo_gym.rollout_compare.schema import (
     REWARD_TOLERANCE,
     Category,
+    CompareInputError,
     CompareResult,
     Flip,
     Note,
@@ -69,7 +70,7 @@ def summarize_side(rows: Sequence[Row]) -> TaskSide:
     table = table_of(rows)
     side = _side_of(table, range(len(table)))
     if side is None:
-        raise ValueError("a side of a task has at least one row")
+        raise CompareInputError("a side of a task has at least one row")
     return side
 
 
@@ -86,7 +87,7 @@ def _sides(table: Table, rows: TaskRows) -> Iterator[TaskSide | None]:
         elif end - start > 1:
             yield TaskSide(end - start, _mean(rewards[start:end]), end - start)
         else:
-            reward = rewards[start]
+            reward = rewards[start] + 0.0  # of the two zeros the positive one
             side = single.get(reward)
             if side is None:
                 side = TaskSide(1, reward, 1)
@@ -125,7 +126,7 @@ def _side_of(table: Table, rows: Sequence[int]) -> TaskSide | None:
 def _mean(rewards: Sequence[float]) -> float:
     """The mean, correctly rounded."""
     try:
-        return fsum(rewards) / len(rewards)
+        return fsum(rewards) / len(rewards) + 0.0  # of the two zeros the positive one
     except OverflowError:  # the sum is beyond a double, the mean is not
         from fractions import Fraction
 

@@ -78,7 +78,7 @@ def _agent_error(error: Any, metadata: Any) -> str | None:
         return f"error: {lines[-1].strip()[:ERROR_TEXT_LIMIT] if lines else '(blank)'}"
     if isinstance(metadata, Mapping):
         for key, value in metadata.items():
-            if key.endswith("error_type") and value:
+            if isinstance(key, str) and key.endswith("error_type") and value:
                 return f"{key}={_text(value)}"
     return None
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -188,20 +188,25 @@ def table_of(rows: Sequence[Row], key: str | None = None) -> Table:
     pick = decoder_for(key).pick
     for failed, group in groupby(rows, key=lambda row: isinstance(row, FailedAttempt)):
         values = list(map(pick, group))
+        beside = range(len(table)) if failed else None
         try:
-            table.add(values, beside=range(len(table)) if failed else None)
-        except CompareInputError:
-            bad, error = next(broken_rows(values))
-            number = len(table) + bad
-            label = label_for_message(rows[number], key)
-            raise CompareInputError(f"row {number + 1}: {error} (task {label})") from None
+            table.add(values, beside=beside)
+        except (CompareInputError, RecursionError):
+            first_bad = next(i for i, row in enumerate(values) if _refusal(key, row))
+            raise _located(_refusal(key, values[first_bad]), rows, len(table) + first_bad, key) from None
     return table
 
 
-def broken_rows(rows: Iterable[Values]) -> Iterator[tuple[int, CompareInputError]]:
-    """Which of the rows break a rule, and how."""
-    for i, values in enumerate(rows):
-        try:
-            facts_of(*values[:RESULTS])
-        except CompareInputError as error:
-            yield i, error
+def _refusal(key: str | None, values: Values) -> Exception | None:
+    """Why a row is refused, None if it is not."""
+    try:
+        Table(key).add([values])
+    except (CompareInputError, RecursionError) as error:
+        return error
+    return None
+
+
+def _located(error: Exception | None, rows: Sequence[Row], row: int, key: str | None) -> CompareInputError:
+    if isinstance(error, CompareInputError):
+        return CompareInputError(f"row {row + 1}: {error} (task {label_for_message(rows[row], key)})")
+    return CompareInputError(f"row {row + 1}: nested too deeply")
