@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from nemo_gym.rollout_compare.inputs import Input, open_input
+from nemo_gym.rollout_compare.inputs import Input, open_input, reading
 from nemo_gym.rollout_compare.lines import (
     LineCount,
     Piece,
@@ -232,10 +232,14 @@ class TestCompressed:
         self, tmp_path: Path, compress: Callable[[bytes], bytes]
     ) -> None:
         whole = compress(b"".join(b"%d\n" % i for i in range(9999)))
-        for content in (whole[: len(whole) // 2], whole[:20] + bytes(20) + whole[40:], whole[:5]):
+        for content in (whole[: len(whole) // 2], whole[:20] + bytes(20) + whole[40:], whole[:10]):
             source = file_of(tmp_path, content)
             with pytest.raises(CompareInputError, match=f"^cannot read {source.path}: ."):
                 list(iter_lines(source))
+
+    def test_an_error_of_the_reader_stays_what_it_is(self, tmp_path: Path) -> None:
+        with pytest.raises(KeyError), reading(file_of(tmp_path, gzip.compress(MIXED))):
+            raise KeyError
 
     def test_a_name_alone_does_not_make_a_file_compressed(self, tmp_path: Path) -> None:
         path = tmp_path / "rollouts.jsonl.gz"

@@ -174,12 +174,11 @@ def test_an_output_that_is_no_input_is_allowed(tmp_path: Path) -> None:
 
 def test_where_no_file_can_be_is_refused_beforehand(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "astray").symlink_to("no/where")
-    for name in ("no/out", "file/out", "", "loop", "a\0b", "astray"):
+    for name in ("no/out", "file/out", "", "a\0b", "astray"):
         with pytest.raises(CompareInputError, match=r"^cannot write "):
             check_output(tmp_path / name, [tmp_path / "file"])
-    assert names(tmp_path) == ["astray", "file", "loop"]
+    assert names(tmp_path) == ["astray", "file"]
 
 
 # Streams

@@ -197,7 +197,7 @@ class TestFaults:
             shape = f'{{"task_id": "a", "junk": {{nest}}, {tail}}}'
             assert alone(nesting_outcomes, tmp_path / "a.jsonl", shape) == []
 
-    @pytest.mark.parametrize("tail", ['"reward": "x"', '"mask_sample": 5', '"reward": 1'])
+    @pytest.mark.parametrize("tail", ['"reward": "x"', '"mask_sample": 5', '"reward": 1', '"failure_kind": {nest}'])
     def test_every_error_names_file_and_line_however_deep_the_row_is_nested(self, tmp_path: Path, tail: str) -> None:
         path = tmp_path / "a.jsonl"
         shape = f'{{"task_id": "a", "junk": {{nest}}, {tail}}}'

@@ -113,8 +113,7 @@ def reason_for(error: Exception, source: Input, offset: int, line: bytes, key: s
         except (InvalidLine, RecursionError):  # it is nested as deeply as just could be read before
             return f"{error} (task unknown)"
     seems = what_text_seems(line) if offset <= len(BOM) else None
-    if seems:
-        return f"{error}; {seems}"
+    reason = f"{error}; {seems}" if seems else str(error)
     if ends_file(source, offset + len(line)):
-        return f"{error}: the last line is cut off; the run may still be writing, or was killed"
-    return str(error)
+        reason += ": the last line is cut off; the run may still be writing, or was killed"
+    return reason
