@@ -202,6 +202,13 @@ class TestTable:
         with pytest.raises(CompareInputError, match=rf"^row 3: {error} \(task unknown\)$"):
             table_of([failed_attempt({}), rows[0], row])
 
+    def test_a_row_that_is_nested_too_deeply_is_an_error_too(self) -> None:
+        deep: list[Any] = []
+        for _ in range(100_000):
+            deep = [deep]
+        with pytest.raises(CompareInputError, match=r"^row 2: .*nested too deeply"):
+            table_of([{"task_id": "a", "reward": 1}, {"task_id": "b", "failure_kind": deep}])
+
     def test_no_rows_make_an_empty_table(self) -> None:
         table = table_of([])
         table.add([])
