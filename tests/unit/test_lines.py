@@ -222,6 +222,7 @@ class TestCompressed:
     def test_lines_are_those_of_the_content(self, tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
         source = file_of(tmp_path, compress(MIXED))
         assert list(iter_lines(source)) == MIXED_LINES
+        assert len(pieces_of(source, 5)) == 1
         assert lines_by_pieces(source, 5, 3) == (MIXED_LINES, 7)
         assert FileRow(source, 4, 17).read() == {"b": 2}
         assert ends_file(source, len(MIXED))

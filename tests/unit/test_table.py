@@ -22,6 +22,12 @@ ROWS: list[dict[str, Any]] = [
     {"task_id": "7", "reward": -2, "failure_kind": "timeout", "_ng_task_index": "x"},
     {"task_id": {"taskset": "S", "id": "a"}, "reward": math.inf, "instance_config": {"mask_sample": 0}},
     {"task_id": True, "reward": 1e300, "response": {"metadata": {"n": 1, "my_error_type": "E"}}, "mask_sample": 0},
+    {"task_id": "e", "reward": 0, "error": "only an error"},
+    {"task_id": "f", "reward": 0, "response": {"metadata": {"error_type": "E"}}},
+    {"task_id": "g", "reward": 0, "failure_kind": "only a kind"},
+    {"task_id": "h", "reward": -math.inf},
+    {"task_id": "i", "reward": 0, "mask_sample": True},
+    {"task_id": "j", "reward": 0, "instance_config": {"mask_sample": True}},
 ]
 SAID = [
     ("1.0", None, None, None, "a"),
@@ -31,14 +37,20 @@ SAID = [
     ("-2.0", None, None, "timeout", "7"),
     ("nan", "non-finite reward (inf)", None, None, ("S", "a")),
     ("1e+300", None, "my_error_type=E", None, "true"),
+    ("0.0", None, "error: only an error", None, "e"),
+    ("0.0", None, "error_type=E", None, "f"),
+    ("0.0", None, None, "only a kind", "g"),
+    ("nan", "non-finite reward (-inf)", None, None, "h"),
+    ("0.0", "mask_sample", None, None, "i"),
+    ("0.0", "mask_sample", None, None, "j"),
 ]
 FACTS = {
-    "masked": 3,
+    "masked": 6,
     "rows": [[*said, {"task_id": label}] for *said, label in SAID],
     "keys": {
         "_ng_task_id": [0, 0],
         "task_name": [0, 0],
-        "task_id": [7, None],
+        "task_id": [13, None],
         "verifier_metadata.task_id": [0, 0],
         "verifier_metadata.task_name": [0, 0],
         "verifier_metadata.instance_id": [0, 0],
@@ -89,8 +101,8 @@ class TestTable:
     def test_it_says_what_the_rows_say(self) -> None:
         table = table_of(ROWS)
         assert facts(table) == FACTS
-        assert len(table) == 7
-        assert table.masked_rows == 3
+        assert len(table) == 13
+        assert table.masked_rows == 6
 
     def test_rows_added_at_once_or_one_by_one_or_in_pieces_make_the_same_table(self) -> None:
         for table in whole_and_pieces(ROWS):
