@@ -58,6 +58,7 @@ def compare_tables(tables: dict[Side, Table]) -> CompareResult:
         keyed_by_taskset=joined.keyed_by_taskset,
         notes=(*(note for table in tables.values() for note in table.notes), *joined.notes, *_repeat_notes(tasks)),
         flips=flips,
+        join_check=joined.check,
     )
 
 

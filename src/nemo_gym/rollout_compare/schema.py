@@ -11,6 +11,9 @@ from msgspec import Struct
 #: A rollout, a failed attempt or a planned row, as its JSON object.
 Row = Mapping[str, Any]
 
+#: What tells attempts apart: the task's position in the run's input file, and the attempt's number.
+Attempt = tuple[int | str, int | str]
+
 #: Fields that may hold a task's id, best first.
 KEY_CANDIDATES = (
     "_ng_task_id",
@@ -20,6 +23,19 @@ KEY_CANDIDATES = (
     "verifier_metadata.task_name",
     "verifier_metadata.instance_id",
     "verifier_metadata.id",
+)
+
+#: Fields that may hold it in other producers' rows; asked only after those, and never without saying so.
+FURTHER_CANDIDATES = (
+    "instance_id",
+    "problem_id",
+    "question_id",
+    "uuid",
+    "id",
+    "task_idx",
+    "scenario_id",
+    "responses_create_params.metadata.instance_id",
+    "responses_create_params.metadata.task_name",
 )
 
 #: Two rewards are the same result when they differ by at most this much.
@@ -178,6 +194,22 @@ class Note(Struct, frozen=True):
         return f"{self.message}: {', '.join(self.tasks)}" if self.tasks else self.message
 
 
+class JoinCheck(Struct, frozen=True):
+    """Whether the tasks that were joined are the same tasks by what the systems were asked.
+
+    Attributes:
+        joined: How many tasks both runs have.
+        inputs_compared: For how many of these both runs tell the task's input.
+        inputs_differ: For how many of these the inputs differ.
+        tasks_differ: Their labels.
+    """
+
+    joined: int = 0
+    inputs_compared: int = 0
+    inputs_differ: int = 0
+    tasks_differ: tuple[str, ...] = ()
+
+
 class CompareResult(Struct, frozen=True):
     """A finished comparison: everything that a report or summary says, before any text exists.
 
@@ -194,6 +226,7 @@ class CompareResult(Struct, frozen=True):
         keyed_by_taskset: Whether both runs' tasks are told apart by taskset and id.
         notes: What a reader must know to trust the numbers.
         flips: One for each flipped task, in the order of `tasks`.
+        join_check: Whether the tasks that were joined were given the same input.
     """
 
     tasks: Sequence[TaskComparison]
@@ -208,6 +241,7 @@ class CompareResult(Struct, frozen=True):
     keyed_by_taskset: bool = False
     notes: tuple[Note, ...] = ()
     flips: tuple[Flip, ...] = ()
+    join_check: JoinCheck = JoinCheck()
 
     def by_category(self, category: Category | str) -> list[TaskComparison]:
         """The tasks of one category, in the order of `tasks`."""

@@ -11,9 +11,8 @@ from typing import Any
 
 from nemo_gym.rollout_compare.decode import dig
 from nemo_gym.rollout_compare.rows import ATTEMPT_PATHS, FailedAttempt, attempt_part
-from nemo_gym.rollout_compare.schema import Row
+from nemo_gym.rollout_compare.schema import Attempt, Row
 
-Attempt = tuple[int | str, int | str]
 Failure = tuple[int, int, FailedAttempt]
 """A failed attempt with the line number and byte offset of its record."""
 

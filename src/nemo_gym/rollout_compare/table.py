@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -22,29 +22,34 @@ from nemo_gym.rollout_compare.rows import (
     facts_of,
     label_for_message,
 )
-from nemo_gym.rollout_compare.schema import KEY_CANDIDATES, CompareInputError, Note, Row, RowSource
+from nemo_gym.rollout_compare.task_input import INPUT_PATH, task_input
+from nemo_gym.rollout_compare.schema import FURTHER_CANDIDATES, KEY_CANDIDATES, Attempt, CompareInputError, Note, Row, RowSource
 
 Values = tuple[Any, ...]
-"""What a decoder gives for a row: the values at `RESULT_PATHS`, `ATTEMPT_PATHS` and the keys' paths."""
+"""What a decoder gives for a row: the values at `RESULT_PATHS`, `ATTEMPT_PATHS`, `INPUT_PATH` and the keys' paths."""
 
 RESULTS = len(RESULT_PATHS)
 _NO_REWARD = math.nan
 _EXACT = 1 << 53
 
 
+#: The task's position in the input file of its run.
+INDEX_PATH = ATTEMPT_PATHS[0]
+
+
 def key_paths(key: str | None) -> tuple[str, ...]:
     """The fields that may name the task: the given one, or those that are tried in turn."""
-    return (key,) if key else KEY_CANDIDATES
+    return (key,) if key else (*KEY_CANDIDATES, *FURTHER_CANDIDATES)
 
 
 @lru_cache(maxsize=8)
 def decoder_for(key: str | None) -> RowDecoder:
     """What gives the values of a row that a table takes."""
-    return RowDecoder((*RESULT_PATHS, *ATTEMPT_PATHS, *key_paths(key)))
+    return RowDecoder((*RESULT_PATHS, *ATTEMPT_PATHS, INPUT_PATH, *key_paths(key)))
 
 
-class Nameless(NamedTuple):
-    """A failed attempt that names no task, and the rows beside which it is recorded."""
+class Failure(NamedTuple):
+    """A failed attempt, and the rows beside which it is recorded."""
 
     row: int
     beside: range
@@ -61,9 +66,12 @@ class Table:
         failure_kind: The failure kind of an unmasked row.
         task_index: The task's position in the run's input file, as far as recorded.
         rollout_index: The attempt's number, as far as recorded.
+        inputs: What the system was asked, as far as the row tells.
         keys: The tasks named by each field that may be the key.
+        failures: The failed attempts.
         nameless: The failed attempts that name no task by any of these fields.
         shards: The rows of each rollouts file; those after the last are failed attempts.
+        planned: The rows that were planned before the run, each table with the rows that it was planned for.
         notes: What a reader must know of how the rows were read.
         origins: Where rows of files can be read again.
         memory: The rows themselves where they are at hand.
@@ -78,9 +86,12 @@ class Table:
         self.failure_kind: Column[str] = Column()
         self.task_index = HalfColumn()
         self.rollout_index = HalfColumn()
+        self.inputs: Column[str] = Column()
         self.keys = {path: KeyColumn() for path in key_paths(key)}
-        self.nameless: list[Nameless] = []
+        self.failures: list[Failure] = []
+        self.nameless: list[Failure] = []
         self.shards: list[range] = []
+        self.planned: list[tuple[range, Table]] = []
         self.notes: list[Note] = []
         self.origins = Origins()
         self.memory: Sequence[Row] = ()
@@ -98,12 +109,20 @@ class Table:
         """Where a row can be read again."""
         return MemoryRow(self.memory[row], f"row {row + 1}") if self.memory else self.origins.of(row)
 
-    def attempts(self, rows: range) -> set[tuple[int | str, int | str]]:
+    def has_voters(self) -> bool:
+        """Whether any row has a say in what the key is."""
+        return len(self) > len(self.nameless)
+
+    def attempts(self, rows: range) -> set[Attempt]:
         """The attempts that the given rows are of, as far as recorded."""
-        codes = (column.codes[rows.start : rows.stop] for column in (self.task_index, self.rollout_index))
-        pairs = set(zip(*codes, strict=True))
-        halves = ((self.task_index.value(index), self.rollout_index.value(rollout)) for index, rollout in pairs)
-        return {(index, rollout) for index, rollout in halves if index is not None and rollout is not None}
+        return {attempt for attempt in self.attempts_of(rows) if attempt}
+
+    def attempts_of(self, rows: Iterable[int]) -> Iterator[Attempt | None]:
+        """The attempt that each of the given rows is of, as far as recorded."""
+        for row in rows:
+            index = self.task_index.value(self.task_index.codes[row])
+            rollout = self.rollout_index.value(self.rollout_index.codes[row])
+            yield None if index is None or rollout is None else (index, rollout)
 
     def add(self, rows: Sequence[Values], *, beside: range | None = None) -> None:
         """Add rows by the values that the decoder gives for them; failed attempts are beside the rows of a shard.
@@ -115,14 +134,17 @@ class Table:
             return
         columns = list(zip(*rows, strict=True))
         self._add_results(*columns[:RESULTS])
-        index, rollout, *keys = columns[RESULTS:]
+        index, rollout, asked, *keys = columns[RESULTS:]
         self.task_index.append_all(index)
         self.rollout_index.append_all(rollout)
+        self.inputs.append_all(asked if asked.count(None) == len(asked) else list(map(task_input, asked)))
         first = len(self) - len(rows)
         has_a_say: Sequence[bool] = (True,) * len(rows)
         if beside is not None:
             has_a_say = [any(value is not None for value in named) for named in zip(*keys, strict=True)]
-            self.nameless.extend(Nameless(first + i, beside) for i, says in enumerate(has_a_say) if not says)
+            failures = [Failure(first + i, beside) for i in range(len(rows))]
+            self.failures.extend(failures)
+            self.nameless.extend(failure for failure, says in zip(failures, has_a_say, strict=True) if not says)
         for column, values in zip(self.keys.values(), keys, strict=True):
             column.append_keys(values, first, has_a_say)
 
@@ -162,6 +184,7 @@ class Table:
         self.failure_kind.extend(other.failure_kind)
         self.task_index.extend(other.task_index)
         self.rollout_index.extend(other.rollout_index)
+        self.inputs.extend(other.inputs)
         self.origins.extend(other.origins, lines_before)
 
 

@@ -23,6 +23,12 @@ def summary_dict(result: CompareResult) -> dict[str, Any]:
             "new_prefix_stripped": result.new_prefix_stripped,
             "keyed_by_taskset": result.keyed_by_taskset,
         },
+        "join_check": {
+            "joined": result.join_check.joined,
+            "inputs_compared": result.join_check.inputs_compared,
+            "inputs_differ": result.join_check.inputs_differ,
+            "tasks_differ": list(result.join_check.tasks_differ),
+        },
         "notes": [str(note) for note in result.notes],
         "tasks": [_task(task) for task in result.tasks],
     }

@@ -1,0 +1,96 @@
+"""The check after the join: what makes a reader doubt that the rows which were joined are of one task."""
+
+from __future__ import annotations
+
+import unicodedata
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+
+from nemo_gym.rollout_compare.keys import Choice
+from nemo_gym.rollout_compare.planned import unrecorded_note
+from nemo_gym.rollout_compare.schema import JoinCheck, Note, Side
+from nemo_gym.rollout_compare.table import Table
+
+_LABELS_SHOWN = 3
+
+
+def check_inputs(tables: dict[Side, Table], tasks_of: dict[Side, array[int]], tasks: Sequence[str]) -> JoinCheck:
+    """Compare what the systems were asked, for each task that both runs have."""
+    joined = set(tasks_of[Side.OLD]) & set(tasks_of[Side.NEW]) - {len(tasks)}
+    asked = [_inputs_of(tables[side], tasks_of[side]) for side in Side]
+    compared = joined & {task for task, _ in asked[0]} & {task for task, _ in asked[1]}
+    differ = sorted({task for task, _ in asked[0] ^ asked[1]} & compared)
+    return JoinCheck(len(joined), len(compared), len(differ), tuple(tasks[task] for task in differ))
+
+
+def _inputs_of(table: Table, tasks: array[int]) -> set[tuple[int, str]]:
+    """Each task with each input that its rows tell."""
+    if not table.inputs.says_anything():
+        return set()
+    pairs = set(zip(tasks, table.inputs.ids, strict=True))
+    return {(task, text) for task, asked in pairs if (text := table.inputs.values[asked]) is not None}
+
+
+def doubts(
+    tables: dict[Side, Table], tasks_of: dict[Side, array[int]], tasks: Sequence[str], choice: Choice, check: JoinCheck
+) -> Iterator[Note]:
+    """What a reader must know before trusting the join."""
+    if check.tasks_differ:
+        yield Note("same id, different task input", check.tasks_differ)
+    present = {side: set(tasks_of[side]) - {len(tasks)} for side in Side}
+    if not check.joined and all(present.values()):
+        yield from _no_common_task(present, tasks, choice)
+    yield from _near_misses(present, tasks)
+    for side, table in tables.items():
+        yield from _repeated_attempts(table, tasks_of[side], tasks, side)
+        if len(present[side]) == 1 and len(table) > 1 and len(tasks) > 1:
+            (only,) = present[side]
+            yield Note(f"every row of the {side} run has one task by {choice.rungs[side].name}", (tasks[only],))
+        unrecorded = unrecorded_note(table, side)
+        if unrecorded:
+            yield unrecorded
+
+
+def _no_common_task(present: dict[Side, set[int]], tasks: Sequence[str], choice: Choice) -> Iterator[Note]:
+    """The runs' labels next to each other, so that a reader sees why they do not meet."""
+    sides = []
+    for side in Side:
+        labels = ", ".join(tasks[task] for task in sorted(present[side])[:_LABELS_SHOWN])
+        sides.append(f"{side} tasks by {choice.rungs[side].name}: {labels}")
+    yield Note(f"the runs have no task in common: {'; '.join(sides)}")
+
+
+def _near_misses(present: dict[Side, set[int]], tasks: Sequence[str]) -> Iterator[Note]:
+    """Labels that are on one side only and differ in case, spaces or Unicode form from one on the other."""
+    alone = {Side.OLD: present[Side.OLD] - present[Side.NEW], Side.NEW: present[Side.NEW] - present[Side.OLD]}
+    if not all(alone.values()):
+        return
+    by_form: dict[str, str] = {_plain_form(tasks[task]): tasks[task] for task in sorted(alone[Side.OLD])}
+    pairs = [(by_form.get(_plain_form(tasks[task])), tasks[task]) for task in sorted(alone[Side.NEW])]
+    near = tuple(f"{old!r} and {new!r}" for old, new in pairs if old is not None)
+    if near:
+        yield Note("missing on both sides, but alike save for case, spaces or Unicode form", near)
+
+
+def _plain_form(label: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", label).casefold().split())
+
+
+def _repeated_attempts(table: Table, tasks_of: array[int], tasks: Sequence[str], side: Side) -> Iterator[Note]:
+    """Attempts that one file has two rows of: a resumed run, or two runs in one file."""
+    twice: dict[str, None] = {}
+    count = 0
+    for rows in table.shards:
+        codes = (column.codes[rows.start : rows.stop] for column in (table.task_index, table.rollout_index))
+        attempts = list(zip(*codes, strict=True))
+        if len(set(attempts)) == len(attempts):
+            continue
+        times = Counter(attempts)
+        repeated = {attempt for attempt, number in times.items() if number > 1 and -1 not in attempt}
+        count += len(repeated)
+        labels = (tasks_of[row] for row, attempt in zip(rows, attempts, strict=True) if attempt in repeated)
+        twice.update((tasks[task], None) for task in labels if task < len(tasks))
+    if count:
+        attempts_text = "1 attempt" if count == 1 else f"{count} attempts"
+        yield Note(f"{attempts_text} of the {side} run stand more than once in one file; every row counts", tuple(twice))
