@@ -27,6 +27,8 @@ class RolloutCompareConfig(BaseModel):  # noqa: D101  # its docstring is the com
     old_rollouts: _Text = Field(description=_described("old_rollouts"))
     new_rollouts: _Text = Field(description=_described("new_rollouts"))
     key: _Text | None = Field(None, description=_described("key"))
+    old_key: _Text | None = Field(None, description=_described("old_key"))
+    new_key: _Text | None = Field(None, description=_described("new_key"))
     skip_bad_lines: bool = Field(False, description=_described("skip_bad_lines"))
     jobs: _Number | None = Field(None, description=_described("jobs"))
     quiet: bool = Field(False, description=_described("quiet"))

@@ -73,10 +73,11 @@ def _run(options: Options, out: TextIO | None) -> None:
 def _compared(options: Options, runs: dict[Side, list[Shard]]) -> CompareResult:
     folders = [shard.main.parent for side in (Side.NEW, Side.OLD) for shard in runs[side]]
     roots = [*dict.fromkeys(folders), *([Path(options.logs_root)] if options.logs_root else [])]
-    plan = Plan(options.key, options.skip_bad_lines)
+    keys = {Side.OLD: options.old_key or options.key, Side.NEW: options.new_key or options.key}
+    plans = [Plan(keys[side], options.skip_bad_lines) for side in Side]
     with ExitStack() as stack:
         opened = [stack.enter_context(open_run(shards)) for shards in runs.values()]
         with reading_progress(opened, quiet=options.quiet) as progress:
-            tables = run_tables(opened, plan, options.jobs, progress)
+            tables = run_tables(opened, plans, options.jobs, progress)
         result = compare_tables(dict(zip(runs, tables, strict=True)))
         return with_evidence(result, roots, options.tail)

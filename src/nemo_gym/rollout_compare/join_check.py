@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from array import array
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from nemo_gym.rollout_compare.keys import Choice
@@ -93,4 +93,6 @@ def _repeated_attempts(table: Table, tasks_of: array[int], tasks: Sequence[str],
         twice.update((tasks[task], None) for task in labels if task < len(tasks))
     if count:
         attempts_text = "1 attempt" if count == 1 else f"{count} attempts"
-        yield Note(f"{attempts_text} of the {side} run stand more than once in one file; every row counts", tuple(twice))
+        yield Note(
+            f"{attempts_text} of the {side} run stand more than once in one file; every row counts", tuple(twice)
+        )

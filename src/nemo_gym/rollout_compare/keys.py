@@ -95,28 +95,27 @@ def first_key(table: Table) -> str | None:
     """The earliest field that tells a run's tasks apart, None where there is none."""
     ladder = list(_ladder(table))
     rung = _first([rung for rung in ladder if not rung.rejected]) or _first(ladder)
-    return rung and rung.name
+    return rung.name if rung else None
 
 
 def _ladder(table: Table) -> Iterator[Rung]:
     """The fields that every row with a say carries, in the order in which they are asked."""
-    rank = 0
+    fields = len(table.keys)
     for rank, (path, column) in enumerate(table.keys.items()):
         if column.first_missing is None:
-            questioned = table.key is None and path != _UNQUESTIONED
-            why = _merges(column.ids, column.values, table) if questioned else None
+            why = _merges(column, table) if table.key is None and path != _UNQUESTIONED else None
             yield Rung(path, Kind.FIELD, rank, column.ids, column.values, why)
     if table.key is not None:
         return
-    for rank, (path, planned) in enumerate(planned_columns(table).items(), rank + 1):
-        yield Rung(PLANNED + path, Kind.PLANNED, rank, planned.ids, planned.values, _merges(planned.ids, planned.values, table))
+    for rank, (path, planned) in enumerate(planned_columns(table).items(), fields):
+        yield Rung(PLANNED + path, Kind.PLANNED, rank, planned.ids, planned.values, _merges(planned, table))
     if _on_every_voter(table, table.inputs.ids, 0):
-        why = _crosses_index(table)
-        yield Rung(INPUT_PATH, Kind.INPUT, rank + 1, table.inputs.ids, table.inputs.values, why)
+        asked = table.inputs
+        yield Rung(INPUT_PATH, Kind.INPUT, 2 * fields, asked.ids, asked.values, _crosses_index(table))
     if _on_every_voter(table, table.task_index.codes, -1):
         by_index: Column[Identity] = Column()
         by_index.append_all([str(table.task_index.value(code)) for code in table.task_index.codes])
-        yield Rung(INDEX_PATH, Kind.INDEX, rank + 2, by_index.ids, by_index.values, None)
+        yield Rung(INDEX_PATH, Kind.INDEX, 2 * fields + 1, by_index.ids, by_index.values, None)
 
 
 def _on_every_voter(table: Table, ids: Sequence[int], nothing: int) -> bool:
@@ -124,20 +123,24 @@ def _on_every_voter(table: Table, ids: Sequence[int], nothing: int) -> bool:
     return all(row in silent for row, value in enumerate(ids) if value == nothing)
 
 
-def _merges(ids: Sequence[int], values: Sequence[Identity | None], table: Table) -> str | None:
+def _merges(column: Column[Identity], table: Table) -> str | None:
     """How a field merges tasks that have different inputs, None if it does not."""
-    known = {pair for pair in zip(ids, table.inputs.ids, strict=True) if all(pair)}
+    known = {pair for pair in zip(column.ids, table.inputs.ids, strict=True) if all(pair)}
     inputs = Counter(value for value, _ in known)
     value, most = max(inputs.items(), key=lambda item: (item[1], -item[0]), default=(0, 1))
     if most == 1:
         return None
-    rows = sum(1 for other in ids if other == value)
-    return f"{rows} rows share {label_of(values[value] or '', with_taskset=True)!r} with {most} different inputs"
+    label = label_of(column.values[value] or "", with_taskset=True)
+    return f"{column.ids.count(value)} rows share {label!r} with {most} different inputs"
 
 
 def _crosses_index(table: Table) -> str | None:
     """Why the input does not tell tasks apart as the rows' task indexes do, None if it does or there are none."""
-    known = {(asked, code) for asked, code in zip(table.inputs.ids, table.task_index.codes, strict=True) if asked and code != -1}
+    known = {
+        (asked, code)
+        for asked, code in zip(table.inputs.ids, table.task_index.codes, strict=True)
+        if asked and code != -1
+    }
     if len({asked for asked, _ in known}) < len(known):
         return f"rows with different {INDEX_PATH} share an input"
     if len({code for _, code in known}) < len(known):
@@ -187,7 +190,7 @@ def _shared(pair: tuple[Rung, Rung]) -> set[str]:
 
 
 def _indexes_agree(ladders: dict[Side, list[Rung]], tables: dict[Side, Table]) -> bool:
-    """Whether a task index means one task in both runs: some index tells its input in both, and all such inputs agree."""
+    """Whether an index means one task in both runs: some index tells its input in both, and all such inputs agree."""
     if len(ladders) < 2 or any(not ladder or ladder[-1].kind is not Kind.INDEX for ladder in ladders.values()):
         return False
     asked = [_inputs_by_index(tables[side], ladders[side][-1]) for side in Side]
@@ -209,7 +212,9 @@ def _why(rungs: dict[Side, Rung], ladders: dict[Side, list[Rung]]) -> Iterator[N
     for side, rung in rungs.items():
         rejected = [f"{other.name}: rejected, {other.rejected}" for other in ladders[side] if other.rejected]
         if rung.rejected:
-            yield Note(f"the {side} run's key {rung.name} may be wrong: {rung.rejected}; no other field tells its tasks apart")
+            yield Note(
+                f"the {side} run's key {rung.name} may be wrong: {rung.rejected}; no other field tells its tasks apart"
+            )
         elif rung.rank >= len(KEY_CANDIDATES):
             yield Note(f"the {side} run is joined by {_described(rung)}: {'; '.join(rejected) or _NONE_CARRIED}")
         elif rejected and ladders[side][0] is not rung:
@@ -236,7 +241,9 @@ def _no_key(table: Table, ladders: dict[Side, list[Rung]]) -> CompareInputError:
     if table.key is not None:
         names = list(row.read())
         more = f" and {len(names) - _SHOWN_FIELDS} more" if len(names) > _SHOWN_FIELDS else ""
-        return CompareInputError(f"{row.where}: row has no '{best}' field (keys: {', '.join(names[:_SHOWN_FIELDS])}{more})")
+        return CompareInputError(
+            f"{row.where}: row has no '{best}' field (keys: {', '.join(names[:_SHOWN_FIELDS])}{more})"
+        )
     stands = [f"{path} {other.stands}" for path, other in table.keys.items() if other.stands or path in KEY_CANDIDATES]
     rows = len(table) - len(table.nameless)
     index = any(ladder and ladder[-1].kind is Kind.INDEX for ladder in ladders.values())

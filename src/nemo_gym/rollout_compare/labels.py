@@ -25,7 +25,7 @@ class Labels(Struct, frozen=True):
         notes: What a reader must know of the labels.
     """
 
-    of: dict[Side, Sequence[str | None]]
+    of: Mapping[Side, Sequence[str | None]]
     prefixes: dict[Side, str | None]
     keyed_by_taskset: bool
     notes: tuple[Note, ...]
@@ -46,7 +46,9 @@ def input_labels(identities: Mapping[Side, Sequence[Identity | None]]) -> Labels
     """The same for task inputs: their labels have no prefix or taskset, and no more digits than they need."""
     distinct = {one for named in identities.values() for one in named if isinstance(one, str)}
     short = short_labels(distinct)
-    of = {side: [short.get(one) if isinstance(one, str) else None for one in named] for side, named in identities.items()}
+    of = {
+        side: [short.get(one) if isinstance(one, str) else None for one in named] for side, named in identities.items()
+    }
     return Labels(of, {Side.OLD: None, Side.NEW: None}, False, ())
 
 

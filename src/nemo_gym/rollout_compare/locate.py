@@ -13,9 +13,10 @@ from nemo_gym.rollout_compare.schema import CompareInputError
 
 _ROLLOUTS_ENDING = ".jsonl"
 _FAILURES = "_failures"
+_PLANNED = "_materialized_inputs"
 
 #: What the names of the files that lie beside rollouts end in, before `.jsonl`.
-BESIDE_ENDINGS = (_FAILURES, "_materialized_inputs", "_reward_profiling")
+BESIDE_ENDINGS = (_FAILURES, _PLANNED, "_reward_profiling")
 
 _MOST_LISTED = 10
 
@@ -26,14 +27,16 @@ class Shard(Struct, frozen=True):
     Attributes:
         main: The rollouts.
         sidecar: The failed attempts, None where there is no such file.
+        planned: The rows that were planned before the run, None where there is no such file.
     """
 
     main: Path
-    sidecar: Path | None
+    sidecar: Path | None = None
+    planned: Path | None = None
 
     def files(self) -> list[Path]:
         """Every file."""
-        return [self.main, *([self.sidecar] if self.sidecar else [])]
+        return [path for path in (self.main, self.sidecar, self.planned) if path]
 
 
 def locate_run(named: str) -> list[Shard]:
@@ -43,7 +46,7 @@ def locate_run(named: str) -> list[Shard]:
         CompareInputError: A folder holds no rollouts file or several, or a pattern matches none.
     """
     if named == STDIN:
-        return [Shard(Path(STDIN_NAME), None)]
+        return [Shard(Path(STDIN_NAME))]
     path = Path(named)
     try:
         if path.is_dir():
@@ -89,7 +92,7 @@ def _plain_name(path: Path) -> str:
 
 
 def _shard(main: Path) -> Shard:
-    return Shard(main, _beside(main, _FAILURES))
+    return Shard(main, _beside(main, _FAILURES), _beside(main, _PLANNED))
 
 
 def _beside(main: Path, ending: str) -> Path | None:
@@ -100,5 +103,5 @@ def _beside(main: Path, ending: str) -> Path | None:
     there = [path for path in (plain, *(Path(f"{plain}{end}") for end in COMPRESSED_ENDINGS)) if os.path.lexists(path)]
     if len(there) > 1:
         names = " and ".join(path.name for path in there)
-        raise CompareInputError(f"cannot read {main}: {names} lie beside it; only one can be its failures")
+        raise CompareInputError(f"cannot read {main}: {names} lie beside it; only one of these can belong to it")
     return there[0] if there else None

@@ -66,6 +66,8 @@ OPTIONS = {
         "Field that holds the task's id, as a dotted path; found for each side by itself if not given.",
         metavar="FIELD",
     ),
+    "old_key": Option("--old-key", "text", "The same for the old side only.", metavar="FIELD"),
+    "new_key": Option("--new-key", "text", "The same for the new side only.", metavar="FIELD"),
     "skip_bad_lines": Option(
         "--skip-bad-lines",
         "switch",
@@ -105,6 +107,8 @@ class Options(Struct, frozen=True, kw_only=True):
     old_rollouts: str
     new_rollouts: str
     key: str | None = None
+    old_key: str | None = None
+    new_key: str | None = None
     skip_bad_lines: bool = False
     jobs: int | None = None
     quiet: bool = False

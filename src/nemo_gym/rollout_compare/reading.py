@@ -19,8 +19,7 @@ PIECE_BYTES = 16 << 20
 
 
 def read_tables(
-    sources: Sequence[tuple[int, Input]],
-    plan: Plan,
+    sources: Sequence[tuple[int, Input, Plan]],
     jobs: int | None = None,
     progress: Progress | None = None,
     piece_bytes: int = PIECE_BYTES,
@@ -28,8 +27,7 @@ def read_tables(
     """The tables of several files.
 
     Args:
-        sources: The files, each with the number of its run.
-        plan: How lines are read.
+        sources: The files, each with the number of its run and how its lines are read.
         jobs: How many processes may read at a time; as many as are worth it when None.
         progress: Told how many bytes of which run were read.
         piece_bytes: How much a process reads at a time.
@@ -37,17 +35,18 @@ def read_tables(
     Raises:
         CompareInputError: A file cannot be read, or a line is not a row: the first such line of the first such file.
     """
-    jobs = jobs or default_jobs([source for _, source in sources])
+    jobs = jobs or default_jobs([source for _, source, _ in sources])
     jobs = jobs if may_fork() else 1
-    pieces = [(i, piece) for i, (_, source) in enumerate(sources) for piece in pieces_of(source, piece_bytes)]
+    pieces = [
+        (i, piece, plan) for i, (_, source, plan) in enumerate(sources) for piece in pieces_of(source, piece_bytes)
+    ]
     parts = _read_pieces(
-        [piece for _, piece in pieces],
-        plan,
+        [(piece, plan) for _, piece, plan in pieces],
         min(jobs, len(pieces)),
         lambda place, more: progress(sources[pieces[place][0]][0], more) if progress else None,
     )
-    collected = [_Collected(source, plan) for _, source in sources]
-    for (i, _), part in zip(pieces, parts, strict=True):
+    collected = [_Collected(source, plan) for _, source, plan in sources]
+    for (i, _, _), part in zip(pieces, parts, strict=True):
         collected[i].add(part)
     return [one.finished() for one in collected]
 
@@ -82,10 +81,10 @@ class _Collected:
         return self.table
 
 
-def _read_pieces(pieces: Sequence[Piece], plan: Plan, jobs: int, progress: Progress) -> Iterator[PieceTable]:
+def _read_pieces(pieces: Sequence[tuple[Piece, Plan]], jobs: int, progress: Progress) -> Iterator[PieceTable]:
     """What the pieces hold, in their order; progress is told the place of the piece."""
     if jobs > 1:
-        yield from read_by_processes(pieces, plan, jobs, progress)
+        yield from read_by_processes(pieces, jobs, progress)
         return
-    for place, piece in enumerate(pieces):
+    for place, (piece, plan) in enumerate(pieces):
         yield read_piece(piece, plan, partial(progress, place))

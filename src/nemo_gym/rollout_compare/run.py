@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from math import isnan
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -24,15 +25,17 @@ from nemo_gym.rollout_compare.table import Table, decoder_for, key_paths
 
 
 class OpenShard(Struct, frozen=True):
-    """One rollouts file of a run, open to be read.
+    """One rollouts file of a run and the files beside it, open to be read.
 
     Attributes:
         main: The rollouts.
         sidecar: The failed attempts, None where the run has no such file.
+        planned: The rows that were planned before the run, None where it has no such file.
     """
 
     main: Input
-    sidecar: Input | None
+    sidecar: Input | None = None
+    planned: Input | None = None
 
 
 @contextmanager
@@ -43,23 +46,27 @@ def open_run(shards: Sequence[Shard]) -> Iterator[list[OpenShard]]:
         CompareInputError: One of them cannot be read.
     """
     with ExitStack() as stack:
+
+        def opened(path: Path | None) -> Input | None:
+            return stack.enter_context(open_input(path)) if path else None
+
         yield [
-            OpenShard(
-                stack.enter_context(open_input(shard.main)),
-                stack.enter_context(open_input(shard.sidecar)) if shard.sidecar else None,
-            )
+            OpenShard(stack.enter_context(open_input(shard.main)), opened(shard.sidecar), opened(shard.planned))
             for shard in shards
         ]
 
 
 def run_tables(
-    runs: Sequence[Sequence[OpenShard]], plan: Plan, jobs: int | None = None, progress: Progress | None = None
+    runs: Sequence[Sequence[OpenShard]],
+    plans: Sequence[Plan],
+    jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> list[Table]:
     """Runs as columns.
 
     Args:
         runs: The runs' shards.
-        plan: How lines are read.
+        plans: How each run's lines are read.
         jobs: How many processes may read at a time; as many as are worth it when None.
         progress: Told how many bytes of which run were read.
 
@@ -67,15 +74,20 @@ def run_tables(
         CompareInputError: A line breaks a rule: the first such line of the first such file, sidecars last.
     """
     shards = [(number, shard) for number, run in enumerate(runs) for shard in run]
-    tables = read_tables([(number, shard.main) for number, shard in shards], plan, jobs, progress)
-    whole = [Table(plan.key) for _ in runs]
-    for (number, shard), table in zip(shards, tables, strict=True):
+    planned = [(number, shard.planned) for number, shard in shards if shard.planned]
+    sources = [*((number, shard.main) for number, shard in shards), *planned]
+    read = read_tables([(number, source, plans[number]) for number, source in sources], jobs, progress)
+    whole = [Table(plan.key) for plan in plans]
+    of_planned = iter(read[len(shards) :])
+    for (number, shard), table in zip(shards, read, strict=False):
         if len(table) and all(map(isnan, table.reward)) and are_inputs(shard.main):
             raise CompareInputError(
                 f"{shard.main.path} seems to hold a run's inputs, not its rollouts: no row has a reward or a response"
             )
         whole[number].add_shard(table)
-    for run, table in zip(runs, whole, strict=True):
+        if shard.planned:
+            whole[number].planned.append((whole[number].shards[-1], next(of_planned)))
+    for run, table, plan in zip(runs, whole, plans, strict=True):
         for shard, rows in zip(run, list(table.shards), strict=True):
             if shard.sidecar:
                 _add_failures(table, rows, shard.sidecar, plan)

@@ -22,8 +22,16 @@ from nemo_gym.rollout_compare.rows import (
     facts_of,
     label_for_message,
 )
+from nemo_gym.rollout_compare.schema import (
+    FURTHER_CANDIDATES,
+    KEY_CANDIDATES,
+    Attempt,
+    CompareInputError,
+    Note,
+    Row,
+    RowSource,
+)
 from nemo_gym.rollout_compare.task_input import INPUT_PATH, task_input
-from nemo_gym.rollout_compare.schema import FURTHER_CANDIDATES, KEY_CANDIDATES, Attempt, CompareInputError, Note, Row, RowSource
 
 Values = tuple[Any, ...]
 """What a decoder gives for a row: the values at `RESULT_PATHS`, `ATTEMPT_PATHS`, `INPUT_PATH` and the keys' paths."""

@@ -35,7 +35,7 @@ def may_fork() -> bool:
     return hasattr(os, "fork") and threading.active_count() == 1
 
 
-def read_by_processes(pieces: Sequence[Piece], plan: Plan, jobs: int, progress: Progress) -> Iterator[PieceTable]:
+def read_by_processes(pieces: Sequence[tuple[Piece, Plan]], jobs: int, progress: Progress) -> Iterator[PieceTable]:
     """The same, read by processes each of which takes the next piece when it has read one."""
     from multiprocessing import connection, get_context
 
@@ -44,7 +44,7 @@ def read_by_processes(pieces: Sequence[Piece], plan: Plan, jobs: int, progress: 
     try:
         for _ in range(jobs):
             here, there = context.Pipe()
-            worker: BaseProcess = context.Process(target=_work, args=(there, [here, *workers], plan), daemon=True)
+            worker: BaseProcess = context.Process(target=_work, args=(there, [here, *workers]), daemon=True)
             worker.start()
             there.close()
             workers[here] = worker
@@ -74,7 +74,7 @@ def read_by_processes(pieces: Sequence[Piece], plan: Plan, jobs: int, progress: 
 _ENDED = "a reading process was ended from outside; --jobs 1 reads in one process"
 
 
-def _ask(worker: Connection[Any, Any], task: tuple[int, Piece]) -> None:
+def _ask(worker: Connection[Any, Any], task: tuple[int, tuple[Piece, Plan]]) -> None:
     try:
         worker.send(task)
     except OSError:
@@ -96,14 +96,14 @@ def _tell(tasks: Connection[Any, Any], place: int, more: int) -> None:
     tasks.send((place, more))
 
 
-def _work(tasks: Connection[Any, Any], others: Sequence[Connection[Any, Any]], plan: Plan) -> None:
+def _work(tasks: Connection[Any, Any], others: Sequence[Connection[Any, Any]]) -> None:
     """Read the pieces that are asked for until nobody asks any more."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     for other in others:  # else this process would keep the asker's ends open
         other.close()
     with suppress(EOFError, OSError):
         while True:
-            place, piece = tasks.recv()
+            place, (piece, plan) = tasks.recv()
             try:
                 result: PieceTable | Exception = read_piece(piece, plan, partial(_tell, tasks, place))
             except Exception as error:  # noqa: BLE001  # raised again where the pieces are put together
