@@ -26,6 +26,10 @@ class InvalidLine(CompareInputError):
     """A line is not JSON, or not an object."""
 
 
+class NotAnObject(InvalidLine):
+    """A line is JSON, but not an object."""
+
+
 def parse_object(line: bytes) -> dict[str, Any]:
     """The whole row, by the rules of `json.loads`: the plain decoder.
 
@@ -41,7 +45,7 @@ def parse_object(line: bytes) -> dict[str, Any]:
     except RecursionError:
         raise InvalidLine("invalid JSON (nested too deeply)") from None
     if not isinstance(value, dict):
-        raise InvalidLine("expected a JSON object per line")
+        raise NotAnObject("expected a JSON object per line")
     return value
 
 

@@ -73,8 +73,7 @@ def source_text(evidence: Evidence) -> str:
     """Where evidence is from or, without any, why there is none."""
     if evidence.source is None:
         return evidence.unavailable or ""
-    where = f"row field '{evidence.path}'" if evidence.source == "field" else str(evidence.path)
-    return f"{where}; {evidence.unavailable}" if evidence.unavailable else where
+    return f"row field '{evidence.path}'" if evidence.source == "field" else str(evidence.path)
 
 
 def _output(values: Sequence[Any], roots: list[Path], lines: int) -> _Output:
@@ -105,8 +104,9 @@ def tail_lines(text: str, count: int) -> list[str]:
 def printable_line(line: str) -> str:
     """A line of output as a terminal would leave it, without anything that a terminal would obey."""
     shown = "\r".join(_states_left(without_escapes(line))).expandtabs()
-    if len(shown) > LINE_LIMIT:  # cut before the costly part
-        shown = f"{shown[:LINE_LIMIT]}... ({len(shown) - LINE_LIMIT} more characters)"
+    if len(shown) > LINE_LIMIT:  # cut before the costly part; what matters may stand at either end
+        half = LINE_LIMIT // 2
+        shown = f"{shown[:half]} ... ({len(shown) - LINE_LIMIT} characters) ... {shown[-half:]}"
     return one_line(shown)
 
 

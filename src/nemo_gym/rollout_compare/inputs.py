@@ -18,7 +18,7 @@ from nemo_gym.rollout_compare.schema import CompareInputError
 
 #: What stands for standard input on the command line, and what it is called in messages.
 STDIN = "-"
-STDIN_NAME = "standard input"
+STDIN_PATH = Path("standard input")
 
 #: The endings of compressed files' names. What is compressed is told by its content, not by its name.
 COMPRESSED_ENDINGS = (".gz", ".zst", ".bz2", ".xz")
@@ -82,7 +82,7 @@ def open_input(path: Path) -> Iterator[Input]:
     spool: Path | None = None
     try:
         try:
-            if str(path) == STDIN_NAME or not stat.S_ISREG(path.stat().st_mode):
+            if path is STDIN_PATH or not stat.S_ISREG(path.stat().st_mode):
                 spool = _spooled(path)
             file = spool or path
             with file.open("rb") as opened:
@@ -103,7 +103,7 @@ def _spooled(path: Path) -> Path:
     import tempfile
 
     with (
-        open(0, "rb", closefd=False) if str(path) == STDIN_NAME else path.open("rb") as pipe,
+        open(0, "rb", closefd=False) if path is STDIN_PATH else path.open("rb") as pipe,
         tempfile.NamedTemporaryFile(prefix="rollout-compare-", delete=False) as copy,
     ):
         try:

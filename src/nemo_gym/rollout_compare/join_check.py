@@ -7,10 +7,10 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from nemo_gym.rollout_compare.keys import Choice
+from nemo_gym.rollout_compare.keys import Choice, Kind
 from nemo_gym.rollout_compare.planned import unrecorded_note
 from nemo_gym.rollout_compare.schema import JoinCheck, Note, Side
-from nemo_gym.rollout_compare.table import Table
+from nemo_gym.rollout_compare.table import INDEX_PATH, Table
 
 _LABELS_SHOWN = 3
 
@@ -58,7 +58,10 @@ def _no_common_task(present: dict[Side, set[int]], tasks: Sequence[str], choice:
     for side in Side:
         labels = ", ".join(tasks[task] for task in sorted(present[side])[:_LABELS_SHOWN])
         sides.append(f"{side} tasks by {choice.rungs[side].name}: {labels}")
-    yield Note(f"the runs have no task in common: {'; '.join(sides)}")
+    hint = ""
+    if any(rung.kind is Kind.INPUT for rung in choice.rungs.values()):
+        hint = f"; --key {INDEX_PATH} is right if both runs read the same inputs file and only the wording differs"
+    yield Note(f"the runs have no task in common: {'; '.join(sides)}{hint}")
 
 
 def _near_misses(present: dict[Side, set[int]], tasks: Sequence[str]) -> Iterator[Note]:

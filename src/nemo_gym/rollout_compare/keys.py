@@ -208,17 +208,24 @@ def _inputs_by_index(table: Table, rung: Rung) -> dict[Identity, set[str]]:
 
 
 def _why(rungs: dict[Side, Rung], ladders: dict[Side, list[Rung]]) -> Iterator[Note]:
-    """Why a key is not one of the first candidates, or what is wrong with it."""
-    for side, rung in rungs.items():
-        rejected = [f"{other.name}: rejected, {other.rejected}" for other in ladders[side] if other.rejected]
-        if rung.rejected:
-            yield Note(
-                f"the {side} run's key {rung.name} may be wrong: {rung.rejected}; no other field tells its tasks apart"
-            )
-        elif rung.rank >= len(KEY_CANDIDATES):
-            yield Note(f"the {side} run is joined by {_described(rung)}: {'; '.join(rejected) or _NONE_CARRIED}")
-        elif rejected and ladders[side][0] is not rung:
-            yield Note(f"the {side} run is joined by {rung.name}: {'; '.join(rejected)}")
+    """Why a key is not one of the first candidates, or what is wrong with it; once where it is the same for both."""
+    reasons: dict[Side | None, str | None] = {side: _why_of(rung, ladders[side]) for side, rung in rungs.items()}
+    if reasons[Side.OLD] == reasons[Side.NEW]:
+        reasons = {None: reasons[Side.OLD]}
+    for who, reason in reasons.items():
+        if reason:
+            yield Note(f"the {who} run is {reason}" if who else f"both runs are {reason}")
+
+
+def _why_of(rung: Rung, ladder: Sequence[Rung]) -> str | None:
+    rejected = [
+        f"{other.name} was rejected, {other.rejected}" for other in ladder if other.rejected and other is not rung
+    ]
+    if rung.rejected:
+        return f"joined by {rung.name}, which may be wrong: {rung.rejected}, and no other field tells its tasks apart"
+    if rung.rank >= len(KEY_CANDIDATES):
+        return f"joined by {_described(rung)}: {'; '.join(rejected) or _NONE_CARRIED}"
+    return f"joined by {rung.name}: {'; '.join(rejected)}" if rejected and ladder[0] is not rung else None
 
 
 _NONE_CARRIED = "no field that usually names the task stands on every row"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import takewhile
@@ -62,6 +63,8 @@ def _labels(identities: Mapping[Side, Sequence[Identity | None]]) -> tuple[dict[
         ]
         for side, named in identities.items()
     }
+    if len(keyed) == 2:
+        _tell_apart(identities, labels)
     if len(keyed) != 1:
         return labels, [], len(keyed) == 2
     (side,) = keyed
@@ -71,6 +74,19 @@ def _labels(identities: Mapping[Side, Sequence[Identity | None]]) -> tuple[dict[
         for one, label in zip(identities[side], labels[side], strict=True)
     ]
     return labels, ambiguous, False
+
+
+def _tell_apart(identities: Mapping[Side, Sequence[Identity | None]], labels: dict[Side, _Labels]) -> None:
+    """Give different ids of one label (`A/B` and `C`, `A` and `B/C`) labels of their own: their JSON."""
+    meant: dict[str | None, set[Identity | None]] = defaultdict(set)
+    for side, named in identities.items():
+        for one, label in zip(named, labels[side], strict=True):
+            meant[label].add(one)
+    for side, named in identities.items():
+        labels[side] = [
+            json.dumps(one, ensure_ascii=False) if len(meant[label]) > 1 else label
+            for one, label in zip(named, labels[side], strict=True)
+        ]
 
 
 def _tasksets(identities: Iterable[Identity | None]) -> set[str]:
@@ -139,7 +155,7 @@ def _notes(
             how = (
                 "tasks join within their taskset" if both_keyed else "plain ids join where they can mean one task only"
             )
-            notes.append(Note(f"the {side} run names {len(names)} tasksets; {how}; tasksets", tuple(names)))
+            notes.append(Note(f"{how}; the {side} run names {len(names)} tasksets", tuple(names)))
     if ambiguous:
         notes.append(
             Note("ids that several tasksets share stay under TASKSET/ID and join no plain id", tuple(ambiguous))

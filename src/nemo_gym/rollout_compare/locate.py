@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.inputs import COMPRESSED_ENDINGS, STDIN, STDIN_NAME, cannot_read
+from nemo_gym.rollout_compare.inputs import COMPRESSED_ENDINGS, STDIN, STDIN_PATH, cannot_read
 from nemo_gym.rollout_compare.schema import CompareInputError
 
 _ROLLOUTS_ENDING = ".jsonl"
@@ -46,7 +46,7 @@ def locate_run(named: str) -> list[Shard]:
         CompareInputError: A folder holds no rollouts file or several, or a pattern matches none.
     """
     if named == STDIN:
-        return [Shard(Path(STDIN_NAME))]
+        return [Shard(STDIN_PATH)]
     path = Path(named)
     try:
         if path.is_dir():

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.decode import InvalidLine, parse_object
+from nemo_gym.rollout_compare.decode import InvalidLine, NotAnObject, parse_object
 from nemo_gym.rollout_compare.inputs import Input
-from nemo_gym.rollout_compare.lines import BOM, Block, LineCount, Piece, ends_file, iter_blocks
+from nemo_gym.rollout_compare.lines import BOM, LineCount, Piece, ends_file, iter_blocks
 from nemo_gym.rollout_compare.recognize import what_text_seems
 from nemo_gym.rollout_compare.rows import label_for_message
 from nemo_gym.rollout_compare.schema import CompareInputError, Note
-from nemo_gym.rollout_compare.table import Table, decoder_for
+from nemo_gym.rollout_compare.table import Table, Values, decoder_for
+
+TOO_DEEP = "nested too deeply"
 
 #: How many of the lines that were left out are named.
 NAMED_FAULTS = 5
@@ -78,35 +80,31 @@ def read_piece(piece: Piece, plan: Plan, on_bytes: Callable[[int], None] | None 
         try:
             table.add(decoder.decode_all(block.lines))
         except (CompareInputError, RecursionError):
-            for good_block, fault in _line_by_line(piece.source, block, plan):
-                if fault:
-                    faults.append(fault)
+            for number, offset, line in zip(*block, strict=True):
+                try:
+                    table.extend(_row_table(decoder.decode(line), plan))
+                except (CompareInputError, RecursionError) as error:
+                    faults.append(Fault(number, reason_for(error, piece.source, offset, line, plan.key)))
                     if not plan.skip_bad_lines:
                         return PieceTable(table, count.lines, faults)
                 else:
-                    table.add(decoder.decode_all(good_block.lines))
-                    table.origins.append_all(piece.source, good_block.numbers, good_block.offsets)
+                    table.origins.append_all(piece.source, [number], [offset])
         else:
             table.origins.append_all(piece.source, block.numbers, block.offsets)
     return PieceTable(table, count.lines, faults)
 
 
-def _line_by_line(source: Input, block: Block, plan: Plan) -> Iterator[tuple[Block, Fault | None]]:
-    """Each line of a block as a block of its own, with its fault if it is not a row."""
-    decoder = decoder_for(plan.key)
-    for number, offset, line in zip(*block, strict=True):
-        fault = None
-        try:
-            Table(plan.key).add([decoder.decode(line)])
-        except (CompareInputError, RecursionError) as error:
-            fault = Fault(number, reason_for(error, source, offset, line, plan.key))
-        yield Block([number], [offset], [line]), fault
+def _row_table(values: Values, plan: Plan) -> Table:
+    """A table of one row: a row is added whole or not at all."""
+    table = Table(plan.key)
+    table.add([values])
+    return table
 
 
 def reason_for(error: Exception, source: Input, offset: int, line: bytes, key: str | None) -> str:
     """Why a line was refused, with its task as far as it can be told; what it may mean when the file ends there."""
     if isinstance(error, RecursionError):
-        return "invalid JSON (nested too deeply)"
+        return f"invalid JSON ({TOO_DEEP})"
     if not isinstance(error, InvalidLine):
         try:
             return f"{error} (task {label_for_message(parse_object(line), key)})"
@@ -114,6 +112,6 @@ def reason_for(error: Exception, source: Input, offset: int, line: bytes, key: s
             return f"{error} (task unknown)"
     seems = what_text_seems(line) if offset <= len(BOM) else None
     reason = f"{error}; {seems}" if seems else str(error)
-    if ends_file(source, offset + len(line)):
+    if not isinstance(error, NotAnObject) and ends_file(source, offset + len(line)):
         reason += ": the last line is cut off; the run may still be writing, or was killed"
     return reason

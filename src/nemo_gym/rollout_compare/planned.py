@@ -49,7 +49,9 @@ def unrecorded_note(table: Table, side: Side) -> Note | None:
     """A note that planned attempts left neither a row nor a failure that stands, None if each left one."""
     lost = 0
     for rows, planned in table.planned:
-        lost += len(_by_attempt(planned).keys() - set(table.attempts_of(_rows_beside(table, rows))))
+        recorded = set(table.attempts_of(_rows_beside(table, rows)))
+        if None not in recorded:  # else nobody can say which of the planned attempts the rows are of
+            lost += len(_by_attempt(planned).keys() - recorded)
     if not lost:
         return None
     attempts = "1 planned attempt" if lost == 1 else f"{lost} planned attempts"

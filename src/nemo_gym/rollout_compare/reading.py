@@ -10,7 +10,7 @@ from functools import partial
 
 from nemo_gym.rollout_compare.inputs import Input
 from nemo_gym.rollout_compare.lines import Piece, pieces_of
-from nemo_gym.rollout_compare.pieces import Fault, PieceTable, Plan, Progress, left_out, read_piece
+from nemo_gym.rollout_compare.pieces import TOO_DEEP, Fault, PieceTable, Plan, Progress, left_out, read_piece
 from nemo_gym.rollout_compare.schema import CompareInputError, Note
 from nemo_gym.rollout_compare.table import Table
 from nemo_gym.rollout_compare.workers import default_jobs, may_fork, read_by_processes
@@ -84,7 +84,9 @@ class _Collected:
 def _read_pieces(pieces: Sequence[tuple[Piece, Plan]], jobs: int, progress: Progress) -> Iterator[PieceTable]:
     """What the pieces hold, in their order; progress is told the place of the piece."""
     if jobs > 1:
-        yield from read_by_processes(pieces, jobs, progress)
+        for (piece, plan), part in zip(pieces, read_by_processes(pieces, jobs, progress), strict=True):
+            # How deep a row may be nested depends on how deep in calls its reader is: what counts is this process.
+            yield read_piece(piece, plan) if any(TOO_DEEP in fault.reason for fault in part.faults) else part
         return
     for place, (piece, plan) in enumerate(pieces):
         yield read_piece(piece, plan, partial(progress, place))

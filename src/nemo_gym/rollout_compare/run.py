@@ -19,9 +19,9 @@ from nemo_gym.rollout_compare.pieces import Fault, Plan, Progress, left_out, rea
 from nemo_gym.rollout_compare.reading import read_tables
 from nemo_gym.rollout_compare.recognize import are_inputs
 from nemo_gym.rollout_compare.rows import ATTEMPT_PATHS, row_facts
-from nemo_gym.rollout_compare.schema import CompareInputError, Row
-from nemo_gym.rollout_compare.sidecar import attempt_of, standing_failures
-from nemo_gym.rollout_compare.table import Table, decoder_for, key_paths
+from nemo_gym.rollout_compare.schema import CompareInputError, Row, key_paths
+from nemo_gym.rollout_compare.sidecar import attempt_of, named_by_index, standing_failures
+from nemo_gym.rollout_compare.table import Table, decoder_for
 
 
 class OpenShard(Struct, frozen=True):
@@ -125,7 +125,7 @@ def load_rollouts(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
             if shard.sidecar:
                 finished = {attempt for row in own if (attempt := attempt_of(row))}
                 failures = standing_failures(_records(shard.sidecar, plan), finished)
-                failed.extend(row for _, _, row in failures)
+                failed.extend(named_by_index(row, own) for _, _, row in failures)
         return [*rows, *failed]
 
 

@@ -38,6 +38,12 @@ FURTHER_CANDIDATES = (
     "responses_create_params.metadata.task_name",
 )
 
+
+def key_paths(key: str | None) -> tuple[str, ...]:
+    """The fields that may name the task: the given one, or those that are tried in turn."""
+    return (key,) if key else (*KEY_CANDIDATES, *FURTHER_CANDIDATES)
+
+
 #: Two rewards are the same result when they differ by at most this much.
 REWARD_TOLERANCE = 1e-9
 

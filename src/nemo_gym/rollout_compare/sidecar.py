@@ -11,7 +11,7 @@ from typing import Any
 
 from nemo_gym.rollout_compare.decode import dig
 from nemo_gym.rollout_compare.rows import ATTEMPT_PATHS, FailedAttempt, attempt_part
-from nemo_gym.rollout_compare.schema import Attempt, Row
+from nemo_gym.rollout_compare.schema import Attempt, Row, key_paths
 
 Failure = tuple[int, int, FailedAttempt]
 """A failed attempt with the line number and byte offset of its record."""
@@ -64,6 +64,19 @@ def failed_attempt(record: Row, fields: Sequence[str] | None = None) -> FailedAt
     row["failure_kind"] = record.get("failure_kind") or record.get("_ng_failure_class") or "failure"
     row["failure_reason"] = record.get("failure_reason") or record.get("_ng_failure_message")
     return row
+
+
+def named_by_index(failure: FailedAttempt, rows: Iterable[Row]) -> FailedAttempt:
+    """The failure; one that names no task with the names of the first of its shard's rows that has its task index."""
+    index = attempt_part(failure.get(ATTEMPT_PATHS[0]))
+    if index is None or any(dig(failure, path.split(".")) is not None for path in key_paths(None)):
+        return failure
+    for row in rows:
+        if attempt_part(row.get(ATTEMPT_PATHS[0])) == index:
+            for path in key_paths(None):
+                _plant(failure, path.split("."), dig(row, path.split(".")))
+            break
+    return failure
 
 
 def _plant(row: dict[str, Any], names: list[str], value: Any) -> None:

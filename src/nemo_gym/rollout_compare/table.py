@@ -23,13 +23,12 @@ from nemo_gym.rollout_compare.rows import (
     label_for_message,
 )
 from nemo_gym.rollout_compare.schema import (
-    FURTHER_CANDIDATES,
-    KEY_CANDIDATES,
     Attempt,
     CompareInputError,
     Note,
     Row,
     RowSource,
+    key_paths,
 )
 from nemo_gym.rollout_compare.task_input import INPUT_PATH, task_input
 
@@ -43,11 +42,6 @@ _EXACT = 1 << 53
 
 #: The task's position in the input file of its run.
 INDEX_PATH = ATTEMPT_PATHS[0]
-
-
-def key_paths(key: str | None) -> tuple[str, ...]:
-    """The fields that may name the task: the given one, or those that are tried in turn."""
-    return (key,) if key else (*KEY_CANDIDATES, *FURTHER_CANDIDATES)
 
 
 @lru_cache(maxsize=8)

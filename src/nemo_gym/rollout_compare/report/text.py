@@ -18,6 +18,7 @@ from nemo_gym.rollout_compare.schema import (
 )
 
 LABEL_LIMIT = 200
+WHERE_LIMIT = 400
 NOTE_TASKS = 10
 
 
@@ -113,15 +114,17 @@ def _flip(flip: Flip) -> Iterator[str]:
         if facts.failure_kind:
             yield f"    {side} scored with failure_kind={one_line(facts.failure_kind, LABEL_LIMIT)} (not masked)"
     if flip.evidence:
-        yield from _evidence(f"{task.loser} verifier output", flip.evidence)
+        yield from _evidence(str(task.loser), flip.evidence)
 
 
-def _evidence(title: str, evidence: Evidence) -> Iterator[str]:
-    where = one_line(source_text(evidence))
+def _evidence(side: str, evidence: Evidence) -> Iterator[str]:
+    where = one_line(source_text(evidence), WHERE_LIMIT)
     if evidence.source is None:
-        yield f"    {title} unavailable: {where}"
+        yield f"    {side} verifier output unavailable: {where}"
         return
-    yield f"    {title} (last {_count(len(evidence.lines), 'line')} of {where}):"
+    if evidence.unavailable:
+        yield f"    {side} verifier log passed over: {one_line(evidence.unavailable, WHERE_LIMIT)}"
+    yield f"    {side} verifier output (last {_count(len(evidence.lines), 'line')} of {where}):"
     yield from (f"    | {line}".rstrip() for line in evidence.lines)
 
 
