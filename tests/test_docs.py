@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from contextlib import redirect_stdout
@@ -22,10 +25,11 @@ import nemo_gym.rollout_compare.cli as command_line
 from nemo_gym.rollout_compare import schema, summary_schema
 from nemo_gym.rollout_compare.cli import compare_parser
 from tests.documents import ROOT, Block, blocks_of, prose_of, section_of, shows, table_of, text_of
-from tests.support import run
+from tests.support import Done, run
 
 PACKAGE = Path(command_line.__file__).parent
 EXAMPLE = ROOT / "examples" / "terminal-bench"
+JOINING = "docs/how-tasks-are-joined.md"
 
 RUN = ["README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))]
 ALL = [*RUN, "CHANGELOG.md", "CONTRIBUTING.md"]
@@ -79,6 +83,14 @@ def commands_of(block: Block) -> Iterator[tuple[str, list[str]]]:
     yield command, shown
 
 
+def run_by_shell(command: str) -> Done:
+    """Run a command line as a user types it, with the programs of this environment."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path}
+    done = subprocess.run(["sh", "-c", command], env=environment, capture_output=True, text=True, check=False)
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
 def check_console(document: str, block: Block) -> None:
     status: int | None = None
     for command, shown in commands_of(block):
@@ -87,8 +99,10 @@ def check_console(document: str, block: Block) -> None:
             assert words == ["$?"]
             real = [str(status)]
         else:
-            assert program in ("gym", "rollout-compare"), f"{document}:{block.line}: {command}"
-            done = run(*words, prog=program)
+            known = ("gym", "rollout-compare", "gzip", "gunzip")
+            assert program in known, f"{document}:{block.line}: {command}"
+            own = program in known[:2] and "|" not in words
+            done = run(*words, prog=program) if own else run_by_shell(command)
             status = done.status
             real = (done.stdout + done.stderr).splitlines()
         assert shows(shown, real), f"{document}:{block.line}: {command}\n" + "\n".join(real)
@@ -107,7 +121,9 @@ def test_what_a_document_shows_is_what_happens(document: str, folder: Path) -> N
     blocks = blocks_of(document)
     for block, after in zip(blocks, [*blocks[1:], None], strict=True):
         if block.info.startswith("jsonl "):
-            (folder / block.info.split()[1]).write_text(block.text, "utf-8")
+            path = folder / block.info.split()[1]
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(block.text, "utf-8")
         elif block.info == "console":
             check_console(document, block)
         elif block.info == "python":
@@ -219,8 +235,8 @@ def test_modules_import_in_the_direction_that_the_design_draws() -> None:
 
 def test_the_design_names_every_dependency() -> None:
     project: dict[str, Any] = tomllib.loads(text_of("pyproject.toml"))["project"]
-    required = {re.split(r"[^\w-]", requirement)[0] for requirement in project["dependencies"]}
-    listed = re.findall(r"^\* `([\w-]+)`", "\n".join(section_of("docs/design.md", "## Dependencies")), re.MULTILINE)
+    required = {re.split(r"[^\w.-]", requirement)[0] for requirement in project["dependencies"]}
+    listed = re.findall(r"^\* `([\w.-]+)`", "\n".join(section_of("docs/design.md", "## Dependencies")), re.MULTILINE)
     assert sorted(listed) == sorted(required)
     assert all(f"`{name}`" in text_of("README.md") for name in required)
 
@@ -231,9 +247,34 @@ def test_the_changelog_begins_with_the_current_version() -> None:
 
 
 def test_key_candidates_are_listed_in_their_order() -> None:
-    lines = section_of("docs/how-tasks-are-joined.md", "## The key")
+    lines = section_of(JOINING, "## The key")
     listed = [match.groups() for line in lines if (match := re.fullmatch(r"(\d+)\. `([\w.]+)`", line))]
-    assert listed == [(str(i), path) for i, path in enumerate(schema.KEY_CANDIDATES, 1)]
+    candidates = (*schema.KEY_CANDIDATES, *schema.FURTHER_CANDIDATES)
+    assert listed == [(str(i), path) for i, path in enumerate(candidates, 1)]
+
+
+#: The beginning of a note that no example can show: it takes a file that changes at the right moment.
+NOT_SHOWN = "... changed while it was read"
+
+
+def test_every_note_that_a_document_shows_is_explained_and_every_explained_one_is_shown() -> None:
+    explained = section_of(JOINING, "## What each note means")
+    told = [match[1] for line in explained if (match := re.fullmatch(r"\* `(.+)`", line))]
+    shown = [
+        line.removeprefix("note: ")
+        .replace("both runs are", "the old run is")
+        .replace("both runs have", "the old run has")
+        for document in RUN
+        for block in blocks_of(document)
+        for line in block.lines
+        if line.startswith("note: ")
+    ]
+    shown = [line.replace("the new run", "the old run") for line in shown]
+    patterns = {note: ".+".join(map(re.escape, note.split("..."))) for note in told}
+    unexplained = [line for line in shown if not any(re.match(pattern, line) for pattern in patterns.values())]
+    assert unexplained == []
+    unseen = [note for note, pattern in patterns.items() if not any(re.match(pattern, line) for line in shown)]
+    assert [note for note in unseen if not note.startswith(NOT_SHOWN)] == []
 
 
 def keys_of(schema_part: dict[str, Any], at: str = "") -> Iterator[str]:
