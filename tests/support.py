@@ -10,14 +10,18 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import jsonschema
 from hypothesis import HealthCheck, settings
 
+from nemo_gym.rollout_compare import summary_schema
 from nemo_gym.rollout_compare.cli import main
 from nemo_gym.rollout_compare.columns import Column
 from nemo_gym.rollout_compare.inputs import Input, open_input
+from nemo_gym.rollout_compare.join import Join, join
 from nemo_gym.rollout_compare.pieces import Plan
 from nemo_gym.rollout_compare.reading import read_tables
-from nemo_gym.rollout_compare.table import Table
+from nemo_gym.rollout_compare.schema import Side
+from nemo_gym.rollout_compare.table import Table, table_of
 
 #: For properties: no test fails for the speed of the machine.
 PROPERTY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -75,8 +79,9 @@ def read_files(
     *paths: str | Path, key: str | None = None, jobs: int = 1, piece_bytes: int = 1 << 20, skip: bool = False
 ) -> list[Table]:
     """The tables of rollouts files; with `skip`, lines that are not rows are left out."""
-    sources = [(number, source_of(Path(path))) for number, path in enumerate(paths)]
-    return read_tables(sources, Plan(key, skip), jobs, piece_bytes=piece_bytes)
+    plan = Plan(key, skip)
+    sources = [(number, source_of(Path(path)), plan) for number, path in enumerate(paths)]
+    return read_tables(sources, jobs, piece_bytes=piece_bytes)
 
 
 def facts(table: Table) -> dict[str, Any]:
@@ -116,3 +121,58 @@ def alone_command(function: Callable[..., object], *words: str | Path) -> list[s
     root = str(Path(__file__).parent.parent)
     start = f"import json, sys; sys.path.insert(0, sys.argv[1]); {code}"
     return [sys.executable, "-c", start, root, *map(str, words)]
+
+
+def attempt(
+    asked: Any = None,
+    index: int | str | None = None,
+    rollout: int | str | None = None,
+    at: Mapping[str, Any] | None = None,
+    **fields: Any,
+) -> dict[str, Any]:
+    """A row: what the system was asked, which attempt it is, more values by their dotted paths, and plain fields."""
+    row: dict[str, Any] = {"reward": 1, **fields}
+    more = {"responses_create_params.input": asked, "_ng_task_index": index, "_ng_rollout_index": rollout, **(at or {})}
+    for path, value in more.items():
+        if value is not None:
+            *outer, last = path.split(".")
+            inner = row
+            for name in outer:
+                inner = inner.setdefault(name, {})
+            inner[last] = value
+    return row
+
+
+def join_rows(
+    old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]], old_key: str | None = None, *, new_key: str = ""
+) -> Join:
+    """The join of two runs' rows; a key is for both runs unless the new one has its own."""
+    return join({Side.OLD: table_of(old, old_key), Side.NEW: table_of(new, new_key or old_key)})
+
+
+def rows_by_task(made: Join) -> dict[str, tuple[list[int], list[int]]]:
+    """For each label the places of its rows in the old and in the new run."""
+    old, new = (made.rows[side] for side in Side)
+    return {label: (list(old.of(number)), list(new.of(number))) for number, label in enumerate(made.tasks)}
+
+
+def write_run(
+    path: Path,
+    rows: Iterable[Mapping[str, Any]],
+    failures: Iterable[Mapping[str, Any]] = (),
+    planned: Iterable[Mapping[str, Any]] = (),
+) -> Path:
+    """Write a run's rollouts, and beside them its failed attempts and planned rows if any; the rollouts' path."""
+    for ending, beside in (("failures", list(failures)), ("materialized_inputs", list(planned))):
+        if beside:
+            write_rows(path.with_name(f"{path.stem}_{ending}.jsonl"), beside)
+    return write_rows(path, rows)
+
+
+def summary(*words: str | Path) -> dict[str, Any]:
+    """The JSON summary of a comparison, which is as its schema says."""
+    done = run("--json", "dev", "compare", *words)
+    assert (done.status, done.stderr) == (0, "")
+    said: dict[str, Any] = json.loads(done.stdout)
+    jsonschema.validate(said, summary_schema())
+    return said

@@ -555,7 +555,10 @@ class TestDetectTaskKey:
             ([{"verifier_metadata": {"instance_id": "i", "id": 1}}], "verifier_metadata.instance_id"),
             ([{"verifier_metadata": {"id": 1}}], "verifier_metadata.id"),
             ([{"task_id": "a"}, {"task_name": "b"}], None),
-            ([{"id": "a"}], None),
+            ([{"id": "a"}], "id"),
+            ([{"id": "a", "verifier_metadata": {"id": 1}}], "verifier_metadata.id"),
+            ([{"id": "a", "uuid": "u", "instance_id": "i"}, {"id": "b", "uuid": "v"}], "uuid"),
+            ([{"name": "a"}], None),
             ([], None),
         ],
     )

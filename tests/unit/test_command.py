@@ -274,6 +274,12 @@ def test_help_that_cannot_be_written_is_an_error_too(words: list[str]) -> None:
     assert err.getvalue() == "error: cannot write standard output: No space left on device\n"
 
 
+def test_a_reader_who_leaves_before_the_help_comes_ends_the_command_quietly() -> None:
+    err = StringIO()
+    assert main(["--help"], Refusing(BrokenPipeError()), err) == 0
+    assert err.getvalue() == ""
+
+
 def sh(line: str, *words: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[bytes]:
     """A shell line in which "$@" is the command."""
     full = {**os.environ, **(env or {})}
@@ -298,6 +304,11 @@ def test_a_closed_standard_error_does_not_spoil_the_summary(pair: tuple[str, str
     done = sh('"$@" 2>&-', *pair, "--json", "s.json", "--json-stdout")
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout == Path("s.json").read_bytes()
+
+
+def test_an_error_without_a_standard_error_is_a_status_alone(pair: tuple[str, str]) -> None:
+    done = sh('"$@" 2>&-', pair[0], "gone.jsonl")
+    assert (done.returncode, done.stdout, done.stderr) == (1, b"", b"")
 
 
 @pytest.mark.parametrize("options", [[], ["--json-stdout"]])

@@ -360,7 +360,7 @@ class TestNotes:
         assert tasks == ("a",)
 
     def test_different_tasks_on_both_sides_are_noted_apart(self) -> None:
-        notes = self.notes([*rows(a=1), *rows(a=0)], [*rows(a=1, b=1), *rows(b=1)])
+        notes = self.notes([*rows(a=1, b=1), *rows(a=0)], [*rows(a=1, b=1), *rows(b=1)])
         assert [tasks for _, tasks in notes] == [("a",), ("b",)]
 
     def test_several_anonymous_failures_are_no_rows_of_one_task(self) -> None:
@@ -368,4 +368,5 @@ class TestNotes:
 
     def test_tasksets_and_ambiguous_ids_are_noted(self) -> None:
         keyed = [{"task_id": {"taskset": name, "id": "x"}, "reward": 1} for name in "AB"]
-        assert [tasks for _, tasks in self.notes(keyed, rows(x=1))] == [("A", "B"), ("x",)]
+        keyed.append({"task_id": {"taskset": "A", "id": "y"}, "reward": 1})
+        assert [tasks for _, tasks in self.notes(keyed, rows(x=1, y=1))] == [("A", "B"), ("x",)]

@@ -133,9 +133,11 @@ def test_a_log_that_is_nowhere_is_told_with_every_place() -> None:
 
 
 def test_a_log_that_is_nowhere_gives_way_to_a_field() -> None:
-    head, text = lost({"reward": 0, "verifier_logs_dir": "logs/t", "verifier_output": "from a field"})
-    assert head.startswith("    new verifier output (last 1 line of row field 'verifier_output'")
-    assert text == "    | from a field"
+    assert lost({"reward": 0, "verifier_logs_dir": "logs/t", "verifier_output": "from a field"}) == [
+        "    new verifier log passed over: not found: logs/t, new/logs/t, old/logs/t",
+        "    new verifier output (last 1 line of row field 'verifier_output'):",
+        "    | from a field",
+    ]
 
 
 @pytest.mark.parametrize("field", [False, True])
@@ -143,9 +145,11 @@ def test_a_log_that_cannot_be_read_is_told_and_the_report_goes_on(field: bool) -
     Path("new/t.log").symlink_to("t.log")
     row = {"reward": 0, "verifier_logs_dir": "t.log", **({"test_output": "from a field"} if field else {})}
     head, *lines = lost(row)
-    assert "; cannot read " in head if field else head.startswith("    new verifier output unavailable: cannot read ")
+    what = "log passed over" if field else "output unavailable"
+    assert head.startswith(f"    new verifier {what}: cannot read ")
     assert "t.log" in head
-    assert lines == (["    | from a field"] if field else [])
+    from_field = ["    new verifier output (last 1 line of row field 'test_output'):", "    | from a field"]
+    assert lines == (from_field if field else [])
 
 
 def test_a_log_that_may_not_be_read_is_told_and_the_report_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
-import bz2
 import errno
 import gzip
 import io
-import lzma
 import os
 import resource
 import socket
@@ -29,6 +27,7 @@ from nemo_gym.rollout_compare.lines import (
 )
 from nemo_gym.rollout_compare.origins import FileRow
 from nemo_gym.rollout_compare.schema import CompareInputError
+from tests.compressing import KINDS
 from tests.support import source_of
 
 Line = tuple[int, int, bytes]
@@ -215,10 +214,13 @@ class CountingFile(io.FileIO):
         return data
 
 
+EVERY_KIND = pytest.mark.parametrize("compress", KINDS.values(), ids=KINDS)
+
+
 class TestCompressed:
     """Told by content, not by name; read as one piece."""
 
-    @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+    @EVERY_KIND
     def test_lines_are_those_of_the_content(self, tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
         source = file_of(tmp_path, compress(MIXED))
         assert list(iter_lines(source)) == MIXED_LINES
@@ -228,7 +230,7 @@ class TestCompressed:
         assert ends_file(source, len(MIXED))
         assert not ends_file(source, len(MIXED) - 1)
 
-    @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+    @EVERY_KIND
     def test_content_that_is_cut_off_or_broken_cannot_be_read(
         self, tmp_path: Path, compress: Callable[[bytes], bytes]
     ) -> None:
@@ -237,6 +239,26 @@ class TestCompressed:
             source = file_of(tmp_path, content)
             with pytest.raises(CompareInputError, match=f"^cannot read {source.path}: ."):
                 list(iter_lines(source))
+
+    @EVERY_KIND
+    def test_several_members_are_one_content(self, tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
+        for cut in (0, 1, 20, len(MIXED)):
+            source = file_of(tmp_path, compress(MIXED[:cut]) + compress(b"") + compress(MIXED[cut:]))
+            assert list(iter_lines(source)) == MIXED_LINES
+            assert FileRow(source, 4, 17).read() == {"b": 2}
+
+    @EVERY_KIND
+    def test_a_second_member_that_is_cut_off_cannot_be_read(
+        self, tmp_path: Path, compress: Callable[[bytes], bytes]
+    ) -> None:
+        whole = compress(MIXED)
+        source = file_of(tmp_path, whole + whole[:-5])
+        with pytest.raises(CompareInputError, match=f"^cannot read {source.path}: ."):
+            list(iter_lines(source))
+
+    @EVERY_KIND
+    def test_nothing_compressed_is_an_empty_file(self, tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
+        assert list(iter_lines(file_of(tmp_path, compress(b"")))) == []
 
     def test_an_error_of_the_reader_stays_what_it_is(self, tmp_path: Path) -> None:
         with pytest.raises(KeyError), reading(file_of(tmp_path, gzip.compress(MIXED))):

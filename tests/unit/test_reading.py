@@ -216,7 +216,7 @@ class TestChangedWhileRead:
         source = source_of(file_of(tmp_path / "a.jsonl", [GOOD]))
         with source.path.open("ab") as file:
             file.write(GOOD)
-        [table] = read_tables([(0, source)], Plan(), 1)
+        [table] = read_tables([(0, source, Plan())], 1)
         assert len(table) == 2
         [note] = table.notes
         assert note.message.startswith(f"{source.path} changed while it was read")
@@ -285,7 +285,7 @@ def without_the_file(path: str) -> list[str]:
     errors = []
     for jobs in (1, 2):
         with pytest.raises(CompareInputError) as caught:
-            read_tables([(0, source)], Plan(), jobs, piece_bytes=10)
+            read_tables([(0, source, Plan())], jobs, piece_bytes=10)
         errors.append(str(caught.value))
     return errors
 

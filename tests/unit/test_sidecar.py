@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from nemo_gym.rollout_compare.rows import FailedAttempt, mask_reason, measured_failure_kind, row_facts
-from nemo_gym.rollout_compare.sidecar import Attempt, attempt_of, failed_attempt, sidecar_path, standing_failures
+from nemo_gym.rollout_compare.schema import Attempt
+from nemo_gym.rollout_compare.sidecar import attempt_of, failed_attempt, sidecar_path, standing_failures
 
 Record = dict[str, Any]
 

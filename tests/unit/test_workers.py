@@ -92,7 +92,7 @@ class TestProcesses:
         def ask() -> list[Any]:
             answers = []
             for number, piece in enumerate(asked):
-                here.send((number, piece))
+                here.send((number, (piece, Plan())))
                 while isinstance((answer := here.recv())[1], int):
                     pass  # how far it has got
                 answers.append(answer)
@@ -102,7 +102,7 @@ class TestProcesses:
         answers: list[Any] = []
         asker = threading.Thread(target=lambda: answers.extend(ask()))
         asker.start()
-        workers._work(there, [other], Plan())
+        workers._work(there, [other])
         asker.join()
         assert handlers == [(signal.SIGINT, signal.SIG_DFL)]
         assert other.closed
@@ -225,8 +225,8 @@ def compare_with_a_killed_reader(name: str, when: str) -> int:
 
     kill_readers(when)
 
-    def read_by_two(sources: Any, plan: Plan, *_: Any) -> list[Table]:
-        return read_tables(sources, plan, 2, piece_bytes=100)
+    def read_by_two(sources: Any, *_: Any) -> list[Table]:
+        return read_tables(sources, 2, piece_bytes=100)
 
     vars(run)["read_tables"] = read_by_two
     return run_compare(RolloutCompareConfig(old_rollouts=name, new_rollouts=name))

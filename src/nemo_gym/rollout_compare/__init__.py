@@ -5,16 +5,17 @@ The road from bytes to report, a module and a value for each step:
 1. `locate`    what the user named to the run's files; `inputs` opens them
 2. `lines`     a file to lines: (number, offset, bytes)
 3. `decode`    a line to the values of the fields that matter
-4. `rows`      those values to `Facts`, and to the identity of the row's task
+4. `rows`      those values to `Facts`, and to the identity of the row's task (`task_input`: what was asked)
 5. `table`     one run to a `Table` of `columns`; `origins` tells where a row can be read again
-6. `join`      two tables to a `Join`: which rows are attempts at one task (`keys`, `labels`, `task_input`: by what
-               they are told apart and called; `join_check`: what makes the join doubtful)
+6. `join`      two tables to a `Join`: which rows are attempts at one task (`keys`, `labels`: by what they are told
+               apart and called; `join_check`: what makes the join doubtful)
 7. `compare`   a join to a `CompareResult`: each task's category
 8. `evidence`  the flips of a result to what the verifier said (`logs`: files on disk)
 9. `report`    a finished result to text or JSON
 
 A run (`run`) is read in `pieces`, put together in order (`reading`), by several processes where that pays (`workers`);
-`sidecar` says which failed attempts belong to it, `planned` what was to be done, `recognize` what a file that holds no rollouts seems to be.
+`sidecar` says which failed attempts belong to it, `planned` what was to be done, `recognize` what a file that holds no
+rollouts seems to be.
 
 `job` is that road with `options`; `cli` is the command line and `command` the same for scripts; `outputs` is the only
 writer, `progress` shows how far the reading is. `schema` is the vocabulary, `safe_text` what makes text safe to print.

@@ -29,7 +29,8 @@ def reading_progress(
     if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
-    bars = _Bars([sum(shard.main.size for shard in run) for run in runs], clock)
+    read = [[file for shard in run for file in (shard.main, shard.planned) if file] for run in runs]
+    bars = _Bars([sum(file.size for file in files) for files in read], clock)
     try:
         yield bars.advance
     finally:

@@ -5,6 +5,7 @@ However many processes there are and wherever the pieces begin, the tables are t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 
@@ -16,6 +17,7 @@ from nemo_gym.rollout_compare.table import Table
 from nemo_gym.rollout_compare.workers import default_jobs, may_fork, read_by_processes
 
 PIECE_BYTES = 16 << 20
+_MAY_BE_DEPTH = re.compile(rf"{TOO_DEEP}|\(task unknown\)$")
 
 
 def read_tables(
@@ -86,7 +88,7 @@ def _read_pieces(pieces: Sequence[tuple[Piece, Plan]], jobs: int, progress: Prog
     if jobs > 1:
         for (piece, plan), part in zip(pieces, read_by_processes(pieces, jobs, progress), strict=True):
             # How deep a row may be nested depends on how deep in calls its reader is: what counts is this process.
-            yield read_piece(piece, plan) if any(TOO_DEEP in fault.reason for fault in part.faults) else part
+            yield read_piece(piece, plan) if any(_MAY_BE_DEPTH.search(fault.reason) for fault in part.faults) else part
         return
     for place, (piece, plan) in enumerate(pieces):
         yield read_piece(piece, plan, partial(progress, place))

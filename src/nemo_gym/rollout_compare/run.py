@@ -87,6 +87,7 @@ def run_tables(
         whole[number].add_shard(table)
         if shard.planned:
             whole[number].planned.append((whole[number].shards[-1], next(of_planned)))
+            whole[number].notes += whole[number].planned[-1][1].notes
     for run, table, plan in zip(runs, whole, plans, strict=True):
         for shard, rows in zip(run, list(table.shards), strict=True):
             if shard.sidecar:

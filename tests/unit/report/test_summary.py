@@ -9,7 +9,15 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines, summary_schema
-from nemo_gym.rollout_compare.schema import Category, CompareResult, Note, Side, TaskComparison, TaskSide
+from nemo_gym.rollout_compare.schema import (
+    Category,
+    CompareResult,
+    JoinCheck,
+    Note,
+    Side,
+    TaskComparison,
+    TaskSide,
+)
 
 MASKED = TaskSide(3, 0.5, 2, "1/3 rows masked: no reward", None, "tests")
 TASKS = (
@@ -31,6 +39,7 @@ RESULT = CompareResult(
     new_masked_rows=1,
     old_prefix_stripped="bench",
     notes=(Note("repeats", tuple(f"t{i}" for i in range(30))), Note("plain")),
+    join_check=JoinCheck(4, 3, 2, ("b", "d")),
 )
 EMPTY = CompareResult((), "k", "k", 0, 0, 0, 0)
 VALIDATOR = Draft202012Validator(summary_schema())
@@ -60,6 +69,7 @@ def test_the_whole_summary() -> None:
             "new_prefix_stripped": None,
             "keyed_by_taskset": False,
         },
+        "join_check": {"joined": 4, "inputs_compared": 3, "inputs_differ": 2, "tasks_differ": ["b", "d"]},
         "notes": ["repeats: " + ", ".join(f"t{i}" for i in range(30)), "plain"],
         "tasks": [
             {"task": "a", "category": "identical", "winner": None, "old": _json_side(1.0), "new": _json_side(1.0)},
@@ -125,6 +135,7 @@ class TestSchema:
         assert schema["properties"].keys() == summary.keys()
         assert schema["properties"]["counts"]["properties"].keys() == summary["counts"].keys()
         assert schema["properties"]["join"]["properties"].keys() == summary["join"].keys()
+        assert schema["properties"]["join_check"]["properties"].keys() == summary["join_check"].keys()
 
     @pytest.mark.parametrize(
         "path",
@@ -132,6 +143,7 @@ class TestSchema:
             *[("schema_version",), ("counts",), ("join",), ("notes",), ("tasks",)],
             *[("counts", name) for name in summary_dict(EMPTY)["counts"]],
             *[("join", name) for name in summary_dict(EMPTY)["join"]],
+            *[("join_check", name) for name in ("joined", "inputs_compared", "inputs_differ", "tasks_differ")],
             *[("tasks", 0, name) for name in ("task", "category", "winner", "old", "new")],
             *[("tasks", 0, "old", name) for name in ("reward", "rows", "masked", "agent_error", "failure_kind")],
         ],
@@ -151,6 +163,9 @@ class TestSchema:
             (("join", "old_key"), None),
             (("join", "old_prefix_stripped"), 1),
             (("join", "keyed_by_taskset"), "no"),
+            (("join_check", "more"), None),
+            (("join_check", "joined"), -1),
+            (("join_check", "tasks_differ"), [7]),
             (("notes",), [{"text": "x"}]),
             (("tasks", 0, "more"), None),
             (("tasks", 0, "task"), 7),
@@ -184,7 +199,7 @@ class TestSummaryLines:
 
     def test_keep_the_order_of_the_keys(self) -> None:
         text = "\n".join(summary_lines(summary_dict(RESULT)))
-        assert list(json.loads(text)) == ["schema_version", "counts", "join", "notes", "tasks"]
+        assert list(json.loads(text)) == ["schema_version", "counts", "join", "join_check", "notes", "tasks"]
 
     def test_give_each_task_a_line_of_its_own(self) -> None:
         lines = [line.strip().rstrip(",") for line in summary_lines(summary_dict(RESULT))]

@@ -271,9 +271,11 @@ class TestFlips:
 
     def test_a_log_that_could_not_be_read_is_told_beside_the_field_that_was(self) -> None:
         evidence = Evidence("field", "test_output", ("1 failed",), "cannot read logs/1: Permission denied")
-        title = _section("Flips", _flip("a", _side(1.0), _side(0.0), evidence))[2]
-        assert "row field 'test_output'" in title
-        assert "cannot read logs/1: Permission denied" in title
+        assert _section("Flips", _flip("a", _side(1.0), _side(0.0), evidence))[2:] == [
+            "    new verifier log passed over: cannot read logs/1: Permission denied",
+            "    new verifier output (last 1 line of row field 'test_output'):",
+            "    | 1 failed",
+        ]
 
 
 class TestMasked:
@@ -361,7 +363,7 @@ def _plainly(result: CompareResult) -> CompareResult:
     """The same shape of result without hostile text: what the number of lines must be."""
     flips = [
         _flip("t", _side(0.0, agent_error="e", failure_kind="k"), _side(1.0), Evidence("field", "p", ("x",))),
-        _flip("t", _side(1.0), _side(0.0), Evidence("file", "p", ("x",))),
+        _flip("t", _side(1.0), _side(0.0), Evidence("file", "p", ("x",), "u")),
         _flip("t", _side(1.0), _side(0.0), Evidence(None, unavailable="u")),
     ]
     return _result(*flips, *(task for task in result.tasks if task.category in (Category.MASKED, Category.MISSING)))

@@ -1,0 +1,106 @@
+"""`--jobs`, from the command line: the same report, summary and error from any number of processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.compressing import write_compressed
+from tests.support import Done, alone, write_rows
+
+COMMAND = [sys.executable, "-m", "nemo_gym.rollout_compare"]
+JOBS = ["1", "2", "3", "64"]
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The current folder has two runs, the new one of three shards of which one is compressed."""
+    monkeypatch.chdir(tmp_path)
+    rows = [{"task_id": f"t{i}", "reward": i % 2, "test_output": f"said {i}"} for i in range(300)]
+    write_rows(Path("old.jsonl"), rows)
+    write_rows(Path("new-1.jsonl"), [{**row, "reward": int(i % 3 == 0)} for i, row in enumerate(rows[:100])])
+    write_compressed(Path("new-2.jsonl.gz"), rows[100:200])
+    write_rows(Path("new-3.jsonl"), rows[200:250])
+    write_rows(Path("new-3_failures.jsonl"), [{"task_id": "t260", "failure_kind": "crash"}, {}])
+
+
+def told(*words: str) -> Done:
+    done = subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=60, check=False)
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize("options", [[], ["--json-stdout"], ["--key", "task_id", "--quiet"]], ids=" ".join)
+def test_the_report_is_the_same_from_any_number_of_processes(options: list[str]) -> None:
+    reports = [told("old.jsonl", "new-*", *options)]
+    reports += [told("old.jsonl", "new-*", *options, "--jobs", jobs) for jobs in JOBS]
+    assert reports == [reports[0]] * 5
+    assert (reports[0].status, reports[0].stderr) == (0, "")
+    if not options:
+        assert reports[0].stdout.startswith("gym dev compare: 301 tasks (old 300 rows, new 252 rows incl. 2 masked)\n")
+
+
+@pytest.mark.parametrize(
+    ("names", "error"),
+    [
+        (["new-1.jsonl", "new-3.jsonl", "old.jsonl"], "error: old.jsonl:301: expected a JSON object per line\n"),
+        (["new-1.jsonl", "new-3.jsonl"], "error: new-1.jsonl:101: expected a JSON object per line\n"),
+        (["new-3.jsonl", "new-3_failures.jsonl"], "error: new-3.jsonl:51: expected a JSON object per line\n"),
+        (["new-3_failures.jsonl"], "error: new-3_failures.jsonl:3: expected a JSON object per line\n"),
+    ],
+)
+def test_the_first_error_is_the_same_from_any_number_of_processes(names: list[str], error: str) -> None:
+    for name in names:
+        with Path(name).open("a", encoding="utf-8") as file:
+            file.write("[]\n")
+    assert [told("old.jsonl", "new-*", "--jobs", jobs) for jobs in JOBS] == [Done(1, "", error)] * 4
+
+
+def test_what_is_left_out_is_the_same_from_any_number_of_processes() -> None:
+    for name in ("old.jsonl", "new-1.jsonl"):
+        with Path(name).open("a", encoding="utf-8") as file:
+            file.write('[]\n{"reward": "x"}\n')
+    reports = [told("old.jsonl", "new-*", "--skip-bad-lines", "--jobs", jobs) for jobs in JOBS]
+    assert reports == [reports[0]] * 4
+    assert reports[0].stdout.count(": 2 lines that are not rows were left out: line ") == 2
+
+
+def processes_for(*jobs: str) -> list[int]:
+    """How many processes a comparison starts for each number of jobs; `default` for none given."""
+    from nemo_gym.rollout_compare.cli import main
+
+    started: list[int] = []
+    os.register_at_fork(before=lambda: started.append(1))
+    counts = []
+    for number in jobs:
+        options = [] if number == "default" else ["--jobs", number]
+        assert main(["dev", "compare", "old.jsonl", "new-*", *options], StringIO()) == 0
+        counts.append(len(started))
+        started.clear()
+    return counts
+
+
+def test_no_more_processes_are_started_than_asked_for_or_needed() -> None:
+    assert alone(processes_for, "1", "2", "3", "4", "64", "default") == [0, 2, 3, 4, 4, 0]
+
+
+def test_a_script_may_ask_for_them() -> None:
+    assert alone(by_script) == [["1", 0], ["2", 0]]
+
+
+def by_script() -> list[Any]:
+    from nemo_gym.rollout_compare import RolloutCompareConfig, run_compare
+
+    outs: list[Any] = []
+    for jobs in (1, 2):
+        config = RolloutCompareConfig(old_rollouts="old.jsonl", new_rollouts="new-*", jobs=jobs, json_stdout=True)
+        out = StringIO()
+        outs.append((str(jobs), run_compare(config, out), json.loads(out.getvalue())))
+    assert outs[0][2] == outs[1][2]
+    return [one[:2] for one in outs]
