@@ -10,6 +10,7 @@ from typing import Any, NoReturn, TextIO
 
 from msgspec import structs
 
+from nemo_gym.rollout_compare.gate import is_rule
 from nemo_gym.rollout_compare.inputs import STDIN
 from nemo_gym.rollout_compare.job import run_job
 from nemo_gym.rollout_compare.options import DESCRIPTION, OPTIONS, Options
@@ -36,6 +37,7 @@ exit status:
   0    a report was made, whatever it says
   1    an input is unreadable or not rollouts, or an output cannot be written
   2    wrong usage
+  3    the report was made, and it breaks a rule of --fail-on
   130  interrupted
 """
 
@@ -51,6 +53,7 @@ class _Parser(argparse.ArgumentParser):
             self.error(f"unknown argument {unknown[0]}{did_you_mean(unknown[0].partition('=')[0], known)}")
         if found.old_rollouts == found.new_rollouts == STDIN:
             self.error(f"{STDIN} stands for standard input, which can be one run only")
+        found.fail_on = tuple(found.fail_on or ())
         return Options(**vars(found))
 
     def print_help(self, file: object = None) -> None:  # noqa: ARG002  # the base class's signature
@@ -87,8 +90,10 @@ def compare_parser(prog: str) -> _Parser:
             settings |= {"metavar": option.metavar, "type": _TYPES[option.kind]}
         if option.kind == "count":
             settings["help"] += f" Default: {option.default}."
+        if option.kind == "rules":
+            settings["action"] = "append"
         if option.flag:
-            settings |= {"dest": name, "default": option.default}
+            settings |= {"dest": name, "default": None if option.kind == "rules" else option.default}
         parser.add_argument(option.flag or name, **settings)
     parser.add_argument(
         "--version", action=_Version, nargs=0, default=argparse.SUPPRESS, help="Show the version and exit."
@@ -115,7 +120,15 @@ def _text(text: str) -> str:
     return text
 
 
-_TYPES = {"text": _text, "count": _count, "number": _number}
+def _rule(text: str) -> str:
+    if not is_rule(text):
+        known = ["flipped", "lost", "agent-error", "masked", "missing", "worse"]
+        meant = did_you_mean(text.partition(">")[0], known)
+        raise argparse.ArgumentTypeError(f"{text!r} is no rule{meant or '; rules are ' + ', '.join(known)}")
+    return text
+
+
+_TYPES = {"text": _text, "count": _count, "number": _number, "rules": _rule}
 
 
 def version_text() -> str:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TextIO
 
+from msgspec.structs import replace
+
 from nemo_gym.rollout_compare.compare import compare_tables
 from nemo_gym.rollout_compare.evidence import with_evidence
+from nemo_gym.rollout_compare.gate import check_rules, rule_text
 from nemo_gym.rollout_compare.locate import Shard, locate_run
 from nemo_gym.rollout_compare.options import Options
 from nemo_gym.rollout_compare.outputs import (
@@ -21,11 +25,14 @@ from nemo_gym.rollout_compare.outputs import (
 )
 from nemo_gym.rollout_compare.pieces import Plan
 from nemo_gym.rollout_compare.progress import reading_progress
+from nemo_gym.rollout_compare.report.rerun import tasks_to_rerun
 from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines
 from nemo_gym.rollout_compare.report.text import report_lines
 from nemo_gym.rollout_compare.run import open_run, run_tables
 from nemo_gym.rollout_compare.safe_text import one_line
 from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult, Side
+
+OK, ERROR, GATE = 0, 1, 3
 
 
 def run_job(options: Options, out: TextIO | None = None) -> int:
@@ -36,38 +43,48 @@ def run_job(options: Options, out: TextIO | None = None) -> int:
         out: Where the report goes; standard output when None.
 
     Returns:
-        0 for a report, whatever it says; 1 for an input that cannot be read or an output that cannot be written,
-        after one line on standard error.
+        0 for a report, whatever it says; 3 for a report that breaks one of the rules of `fail_on`, after a line on
+        standard error for each; 1 for an input that cannot be read or an output that cannot be written, after one line
+        on standard error.
     """
     stream = sys.stdout if out is None else out
     try:
-        _run(options, stream)
+        return _run(options, stream)
     except CompareInputError as error:
         print_error(str(error))
-        return 1
+        return ERROR
     except BrokenPipeError:
         if stream is sys.stdout:
             forget_stdout()
-    return 0
+    return OK
 
 
-def _run(options: Options, out: TextIO | None) -> None:
+def _run(options: Options, out: TextIO | None) -> int:
     if out is None:
         raise CompareInputError("cannot write standard output: it is closed")
     runs = {Side.OLD: locate_run(options.old_rollouts), Side.NEW: locate_run(options.new_rollouts)}
-    json_path = None if options.json_output is None else Path(options.json_output)
-    if json_path:
-        check_output(json_path, [file for shards in runs.values() for shard in shards for file in shard.files()])
+    outputs = [Path(path) for path in (options.json_output, options.rerun) if path is not None]
+    for path in outputs:
+        check_output(path, [file for shards in runs.values() for shard in shards for file in shard.files()])
     result = _compared(options, runs)
-    if json_path:
-        write_file(json_path, summary_lines(summary_dict(result)))
+    if options.json_output is not None:
+        write_file(Path(options.json_output), summary_lines(summary_dict(result)))
+    if options.rerun is not None:
+        write_file(Path(options.rerun), tasks_to_rerun(result))
     if options.json_stdout:
         write_stream(out, summary_lines(summary_dict(result), ascii_only=not is_utf8(out)))
     else:
         write_stream(out, report_lines(result))
-    confirmed = sys.stderr if options.json_stdout else out
-    if json_path and confirmed is not None:
-        write_stream(confirmed, [f"wrote {one_line(str(json_path))}"])
+    tripped = [rule for rule in result.gate if rule.tripped]
+    _confirm(outputs, sys.stderr if options.json_stdout else out)
+    if tripped and sys.stderr is not None:
+        write_stream(sys.stderr, map(rule_text, tripped))
+    return GATE if tripped else OK
+
+
+def _confirm(outputs: Sequence[Path], out: TextIO | None) -> None:
+    if out is not None:
+        write_stream(out, [f"wrote {one_line(str(path))}" for path in outputs])
 
 
 def _compared(options: Options, runs: dict[Side, list[Shard]]) -> CompareResult:
@@ -80,4 +97,5 @@ def _compared(options: Options, runs: dict[Side, list[Shard]]) -> CompareResult:
         with reading_progress(opened, quiet=options.quiet) as progress:
             tables = run_tables(opened, plans, options.jobs, progress)
         result = compare_tables(dict(zip(runs, tables, strict=True)))
+        result = replace(result, gate=check_rules(result, options.fail_on))
         return with_evidence(result, roots, options.tail)

@@ -36,18 +36,18 @@ class Option(Struct, frozen=True):
 
     Attributes:
         flag: How it is given on the command line; None for an argument that is told by its place.
-        kind: `text` (never empty), `count` (a whole number, 0 or more), `number` (1 or more) or `switch` (given or
-            not).
+        kind: `text` (never empty), `count` (a whole number, 0 or more), `number` (1 or more), `switch` (given or
+            not) or `rules` (any number of the gate's rules).
         description: What it does, as the help says it.
         metavar: What its value is called in the help.
         default: Its value when it is not given.
     """
 
     flag: str | None
-    kind: Literal["text", "count", "number", "switch"]
+    kind: Literal["text", "count", "number", "switch", "rules"]
     description: str
     metavar: str = ""
-    default: int | bool | None = None
+    default: int | bool | tuple[str, ...] | None = None
 
 
 #: By the name of the config's field.
@@ -81,6 +81,20 @@ OPTIONS = {
         metavar="N",
     ),
     "quiet": Option("--quiet", "switch", "Show no progress.", default=False),
+    "fail_on": Option(
+        "--fail-on",
+        "rules",
+        "End with status 3 if the comparison breaks this rule: flipped, lost (the old side wins), agent-error, masked "
+        "or missing, each with >N for more than N tasks, or worse (the verdict). May be given several times.",
+        metavar="RULE",
+        default=(),
+    ),
+    "rerun": Option(
+        "--rerun",
+        "text",
+        "Write the labels of the tasks to run again to this file: masked, missing, or with an agent error.",
+        metavar="PATH",
+    ),
     "tail": Option(
         "--tail",
         "count",
@@ -112,6 +126,8 @@ class Options(Struct, frozen=True, kw_only=True):
     skip_bad_lines: bool = False
     jobs: int | None = None
     quiet: bool = False
+    fail_on: tuple[str, ...] = ()
+    rerun: str | None = None
     tail: int = DEFAULT_TAIL
     json_output: str | None = None
     json_stdout: bool = False

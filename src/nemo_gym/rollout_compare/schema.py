@@ -8,6 +8,8 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
+from nemo_gym.rollout_compare.figures import Repeats, Rule, Statistics
+
 #: A rollout, a failed attempt or a planned row, as its JSON object.
 Row = Mapping[str, Any]
 
@@ -103,6 +105,8 @@ class TaskSide(Struct, frozen=True, gc=False):
         masked: Why the side does not count, else None.
         agent_error: The first agent error of the side's rows, else None.
         failure_kind: The first failure kind among the unmasked rows, else None.
+        solved: How many rows have the reward 1, where every row's is 0 or 1; else None.
+        flaky: Whether its rows disagree.
     """
 
     rows: int
@@ -111,6 +115,8 @@ class TaskSide(Struct, frozen=True, gc=False):
     masked: str | None = None
     agent_error: str | None = None
     failure_kind: str | None = None
+    solved: int | None = None
+    flaky: bool = False
 
     @property
     def repeated(self) -> bool:
@@ -182,11 +188,13 @@ class Flip(Struct, frozen=True):
         comparison: The task; its category is one of the two kinds of flips.
         losing_row: Where the row with the lowest finite reward can be read again.
         evidence: What its verifier said; None until it was looked up.
+        repeats: The flip seen through its attempts, None unless both runs have several, all of them 0 or 1.
     """
 
     comparison: TaskComparison
     losing_row: RowSource
     evidence: Evidence | None = None
+    repeats: Repeats | None = None
 
 
 class Note(Struct, frozen=True):
@@ -233,6 +241,9 @@ class CompareResult(Struct, frozen=True):
         notes: What a reader must know to trust the numbers.
         flips: One for each flipped task, in the order of `tasks`.
         join_check: Whether the tasks that were joined were given the same input.
+        statistics: Whether the difference is real, None where nobody asked.
+        anonymous: How many failures that name no task stand at the end of `tasks`.
+        gate: The rules that were asked for, held against the comparison.
     """
 
     tasks: Sequence[TaskComparison]
@@ -248,6 +259,9 @@ class CompareResult(Struct, frozen=True):
     notes: tuple[Note, ...] = ()
     flips: tuple[Flip, ...] = ()
     join_check: JoinCheck = JoinCheck()
+    statistics: Statistics | None = None
+    gate: tuple[Rule, ...] = ()
+    anonymous: int = 0
 
     def by_category(self, category: Category | str) -> list[TaskComparison]:
         """The tasks of one category, in the order of `tasks`."""

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec import to_builtins
+
 from nemo_gym.rollout_compare.schema import CompareResult, TaskComparison, TaskSide
 
 SCHEMA_VERSION = 1
@@ -29,6 +31,8 @@ def summary_dict(result: CompareResult) -> dict[str, Any]:
             "inputs_differ": result.join_check.inputs_differ,
             "tasks_differ": list(result.join_check.tasks_differ),
         },
+        "statistics": result.statistics and to_builtins(result.statistics),
+        "gate": [to_builtins(rule) for rule in result.gate],
         "notes": [str(note) for note in result.notes],
         "tasks": [_task(task) for task in result.tasks],
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from nemo_gym.rollout_compare.evidence import source_text
+from nemo_gym.rollout_compare.report.difference import difference_lines, repeats_text
 from nemo_gym.rollout_compare.safe_text import one_line
 from nemo_gym.rollout_compare.schema import (
     Category,
@@ -29,6 +30,7 @@ def report_lines(result: CompareResult) -> Iterator[str]:
     yield from (f"note: {_note(note)}" for note in result.notes)
     yield ""
     yield from _table(result.counts())
+    yield from difference_lines(result)
     certain = [flip for flip in result.flips if flip.comparison.category is Category.FLIPPED]
     doubtful = [flip for flip in result.flips if flip.comparison.category is Category.FLIPPED_AGENT_ERROR]
     yield from _flips("Flips", certain)
@@ -106,6 +108,8 @@ def _flip(flip: Flip) -> Iterator[str]:
     assert old is not None
     assert new is not None
     yield f"### {_label(task.task)}: old={old.reward_text()} new={new.reward_text()} -> {task.winner} wins"
+    if flip.repeats:
+        yield f"    {repeats_text(flip.repeats)}"
     if reward_text(old.reward) == reward_text(new.reward):
         yield f"    rewards in full: old={old.reward!r} new={new.reward!r}"
     for side, facts in ((Side.OLD, old), (Side.NEW, new)):
