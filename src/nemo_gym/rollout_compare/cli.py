@@ -16,7 +16,7 @@ from nemo_gym.rollout_compare.job import run_job
 from nemo_gym.rollout_compare.options import DESCRIPTION, OPTIONS, Options
 from nemo_gym.rollout_compare.outputs import forget_stdout, print_error, write_stream
 from nemo_gym.rollout_compare.safe_text import one_line
-from nemo_gym.rollout_compare.schema import CompareInputError
+from nemo_gym.rollout_compare.schema import Category, CompareInputError
 
 OK, ERROR, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -53,8 +53,10 @@ class _Parser(argparse.ArgumentParser):
             self.error(f"unknown argument {unknown[0]}{did_you_mean(unknown[0].partition('=')[0], known)}")
         if found.old_rollouts == found.new_rollouts == STDIN:
             self.error(f"{STDIN} stands for standard input, which can be one run only")
-        found.fail_on = tuple(found.fail_on or ())
-        return Options(**vars(found))
+        values: dict[str, Any] = {
+            name: tuple(value or ()) if OPTIONS[name].many else value for name, value in vars(found).items()
+        }
+        return Options(**values)
 
     def print_help(self, file: object = None) -> None:  # noqa: ARG002  # the base class's signature
         """Print the help, or say why that cannot be done."""
@@ -88,12 +90,12 @@ def compare_parser(prog: str) -> _Parser:
             settings["action"] = "store_true"
         else:
             settings |= {"metavar": option.metavar, "type": _TYPES[option.kind]}
-        if option.kind == "count":
+        if option.default is not None and option.kind == "count":
             settings["help"] += f" Default: {option.default}."
-        if option.kind == "rules":
-            settings["action"] = "append"
+        if option.many:
+            settings |= {"action": "append", "help": settings["help"] + " May be given several times."}
         if option.flag:
-            settings |= {"dest": name, "default": None if option.kind == "rules" else option.default}
+            settings |= {"dest": name, "default": option.default}
         parser.add_argument(option.flag or name, **settings)
     parser.add_argument(
         "--version", action=_Version, nargs=0, default=argparse.SUPPRESS, help="Show the version and exit."
@@ -128,7 +130,15 @@ def _rule(text: str) -> str:
     return text
 
 
-_TYPES = {"text": _text, "count": _count, "number": _number, "rules": _rule}
+def _category(text: str) -> str:
+    known = [category.value for category in Category]
+    if text not in known:
+        meant = did_you_mean(text, known)
+        raise argparse.ArgumentTypeError(f"{text!r} is no category{meant or '; categories are ' + ', '.join(known)}")
+    return text
+
+
+_TYPES = {"text": _text, "count": _count, "number": _number, "rule": _rule, "category": _category}
 
 
 def version_text() -> str:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from nemo_gym.rollout_compare.gate import RULE_PATTERN
 from nemo_gym.rollout_compare.job import run_job
 from nemo_gym.rollout_compare.options import DESCRIPTION, OPTIONS, Options
-from nemo_gym.rollout_compare.schema import DEFAULT_TAIL
+from nemo_gym.rollout_compare.schema import DEFAULT_TAIL, Category
 
 _Text = Annotated[str, Field(min_length=1)]
 _Count = Annotated[int, Field(ge=0, strict=True)]
@@ -39,7 +39,10 @@ class RolloutCompareConfig(BaseModel):  # noqa: D101  # its docstring is the com
     tail: _Count = Field(DEFAULT_TAIL, description=_described("tail"))
     json_output: _Text | None = Field(None, description=_described("json_output"))
     json_stdout: bool = Field(False, description=_described("json_stdout"))
-    logs_root: _Text | None = Field(None, description=_described("logs_root"))
+    logs_root: _Text | tuple[_Text, ...] | None = Field(None, description=_described("logs_root"))
+    both_sides: bool = Field(False, description=_described("both_sides"))
+    max_flips: _Count | None = Field(None, description=_described("max_flips"))
+    only: tuple[Category, ...] = Field((), description=_described("only"))
 
 
 def run_compare(config: RolloutCompareConfig, out: TextIO | None = None) -> int:
@@ -54,4 +57,6 @@ def run_compare(config: RolloutCompareConfig, out: TextIO | None = None) -> int:
         standard error for each; 1 for an input that cannot be read or an output that cannot be written, after one line
         on standard error.
     """
-    return run_job(Options(**config.model_dump()), out)
+    values = config.model_dump()
+    roots = values.pop("logs_root") or ()
+    return run_job(Options(**values, logs_root=(roots,) if isinstance(roots, str) else roots), out)

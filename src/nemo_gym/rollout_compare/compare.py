@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from math import isnan
 
 from nemo_gym.rollout_compare.join import Join, join
@@ -14,13 +15,18 @@ from nemo_gym.rollout_compare.schema import (
     Flip,
     Note,
     Row,
+    RowSource,
     Side,
     TaskComparison,
+    TaskRows,
     TaskSide,
 )
 from nemo_gym.rollout_compare.sides import side_of, sides_of
 from nemo_gym.rollout_compare.statistics import task_statistics
 from nemo_gym.rollout_compare.table import Table, table_of
+
+#: In so many tasks of equal rewards single tests are compared: reading all of a large run again would take too long.
+MOST_AGREEING = 500
 
 
 def compare_rollouts(old_rows: Sequence[Row], new_rows: Sequence[Row], key: str | None = None) -> CompareResult:
@@ -43,6 +49,7 @@ def compare_tables(tables: dict[Side, Table]) -> CompareResult:
     sides = [sides_of(tables[side], joined.rows[side]) for side in Side]
     tasks = [_compared(*task) for task in zip(joined.tasks, *sides, strict=True)]
     flips = tuple(_flip(tables, joined, number, task) for number, task in enumerate(tasks) if task.winner)
+    agreeing = tuple(islice(_agreeing(tables, joined, tasks), MOST_AGREEING))
     anonymous = list(_anonymous(tables, joined))
     tasks += anonymous
     return CompareResult(
@@ -58,6 +65,7 @@ def compare_tables(tables: dict[Side, Table]) -> CompareResult:
         keyed_by_taskset=joined.keyed_by_taskset,
         notes=(*(note for table in tables.values() for note in table.notes), *joined.notes, *_repeat_notes(tasks)),
         flips=flips,
+        agreeing=agreeing,
         join_check=joined.check,
         statistics=task_statistics(tasks),
         anonymous=len(anonymous),
@@ -89,11 +97,35 @@ def _anonymous(tables: dict[Side, Table], joined: Join) -> Iterator[TaskComparis
 
 
 def _flip(tables: dict[Side, Table], joined: Join, number: int, task: TaskComparison) -> Flip:
-    side = task.winner.other if task.winner else Side.OLD
+    assert task.old is not None
+    assert task.new is not None
+    worst, best = (min, max) if task.winner is Side.NEW else (max, min)
+    rows = TaskRows(
+        task,
+        _telling_row(tables, joined, Side.OLD, number, worst),
+        _telling_row(tables, joined, Side.NEW, number, best),
+    )
+    return Flip(task, rows, repeats=compare_repeats(task.old, task.new))
+
+
+def _telling_row(
+    tables: dict[Side, Table], joined: Join, side: Side, number: int, choose: Callable[..., int]
+) -> RowSource:
+    """Of a task's rows with a finite reward, the one with the highest or lowest, of equals the first."""
     table, rows = tables[side], joined.rows[side].of(number)
     measured = rows if len(rows) == 1 else [row for row in rows if not isnan(table.reward[row])]
-    repeats = compare_repeats(task.old, task.new) if task.old and task.new else None
-    return Flip(task, table.origin(min(measured, key=table.reward.__getitem__)), repeats=repeats)
+    return table.origin(choose(measured, key=table.reward.__getitem__))
+
+
+def _agreeing(tables: dict[Side, Table], joined: Join, tasks: Sequence[TaskComparison]) -> Iterator[TaskRows]:
+    """The identical tasks of which the first rows of both sides may have verifier output."""
+    if not all(any(table.has_output) for table in tables.values()):
+        return
+    for number, task in enumerate(tasks):
+        if task.category is Category.IDENTICAL:
+            old, new = (joined.rows[side].of(number)[0] for side in Side)
+            if tables[Side.OLD].has_output[old] and tables[Side.NEW].has_output[new]:
+                yield TaskRows(task, tables[Side.OLD].origin(old), tables[Side.NEW].origin(new))
 
 
 def _repeat_notes(tasks: Sequence[TaskComparison]) -> Iterator[Note]:

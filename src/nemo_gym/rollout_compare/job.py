@@ -11,9 +11,10 @@ from typing import TextIO
 from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.compare import compare_tables
-from nemo_gym.rollout_compare.evidence import with_evidence
+from nemo_gym.rollout_compare.findings import with_findings
 from nemo_gym.rollout_compare.gate import check_rules, rule_text
 from nemo_gym.rollout_compare.locate import Shard, locate_run
+from nemo_gym.rollout_compare.logs import LogRoots
 from nemo_gym.rollout_compare.options import Options
 from nemo_gym.rollout_compare.outputs import (
     check_output,
@@ -27,7 +28,7 @@ from nemo_gym.rollout_compare.pieces import Plan
 from nemo_gym.rollout_compare.progress import reading_progress
 from nemo_gym.rollout_compare.report.rerun import tasks_to_rerun
 from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines
-from nemo_gym.rollout_compare.report.text import report_lines
+from nemo_gym.rollout_compare.report.text import Shown, report_lines
 from nemo_gym.rollout_compare.run import open_run, run_tables
 from nemo_gym.rollout_compare.safe_text import one_line
 from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult, Side
@@ -64,6 +65,8 @@ def _run(options: Options, out: TextIO | None) -> int:
         raise CompareInputError("cannot write standard output: it is closed")
     runs = {Side.OLD: locate_run(options.old_rollouts), Side.NEW: locate_run(options.new_rollouts)}
     outputs = [Path(path) for path in (options.json_output, options.rerun) if path is not None]
+    if len({path.resolve() for path in outputs}) < len(outputs):
+        raise CompareInputError(f"cannot write {outputs[0]}: it is named for two outputs")
     for path in outputs:
         check_output(path, [file for shards in runs.values() for shard in shards for file in shard.files()])
     result = _compared(options, runs)
@@ -74,7 +77,8 @@ def _run(options: Options, out: TextIO | None) -> int:
     if options.json_stdout:
         write_stream(out, summary_lines(summary_dict(result), ascii_only=not is_utf8(out)))
     else:
-        write_stream(out, report_lines(result))
+        shown = Shown(options.only, options.max_flips, options.both_sides)
+        write_stream(out, report_lines(result, shown))
     tripped = [rule for rule in result.gate if rule.tripped]
     _confirm(outputs, sys.stderr if options.json_stdout else out)
     if tripped and sys.stderr is not None:
@@ -88,8 +92,6 @@ def _confirm(outputs: Sequence[Path], out: TextIO | None) -> None:
 
 
 def _compared(options: Options, runs: dict[Side, list[Shard]]) -> CompareResult:
-    folders = [shard.main.parent for side in (Side.NEW, Side.OLD) for shard in runs[side]]
-    roots = [*dict.fromkeys(folders), *([Path(options.logs_root)] if options.logs_root else [])]
     keys = {Side.OLD: options.old_key or options.key, Side.NEW: options.new_key or options.key}
     plans = [Plan(keys[side], options.skip_bad_lines) for side in Side]
     with ExitStack() as stack:
@@ -98,4 +100,16 @@ def _compared(options: Options, runs: dict[Side, list[Shard]]) -> CompareResult:
             tables = run_tables(opened, plans, options.jobs, progress)
         result = compare_tables(dict(zip(runs, tables, strict=True)))
         result = replace(result, gate=check_rules(result, options.fail_on))
-        return with_evidence(result, roots, options.tail)
+        return with_findings(result, _log_roots(options, runs), options.tail)
+
+
+def _log_roots(options: Options, runs: dict[Side, list[Shard]]) -> dict[Side, LogRoots]:
+    """Where each side's logs are looked for: beside the new run's files, the old run's, and in the folders named."""
+    folders = tuple(dict.fromkeys(shard.main.parent for side in (Side.NEW, Side.OLD) for shard in runs[side]))
+    roots: dict[Side, list[Path]] = {side: [] for side in Side}
+    for named in options.logs_root:
+        which, is_for_one, folder = named.partition("=")
+        one = is_for_one and which in roots
+        for side in [Side(which)] if one else Side:
+            roots[side].append(Path(folder if one else named))
+    return {side: LogRoots(folders, tuple(roots[side])) for side in Side}

@@ -37,17 +37,19 @@ class Option(Struct, frozen=True):
     Attributes:
         flag: How it is given on the command line; None for an argument that is told by its place.
         kind: `text` (never empty), `count` (a whole number, 0 or more), `number` (1 or more), `switch` (given or
-            not) or `rules` (any number of the gate's rules).
+            not), `rule` (of the gate) or `category` (of tasks).
         description: What it does, as the help says it.
         metavar: What its value is called in the help.
         default: Its value when it is not given.
+        many: Whether it may be given several times; its value is a tuple.
     """
 
     flag: str | None
-    kind: Literal["text", "count", "number", "switch", "rules"]
+    kind: Literal["text", "count", "number", "switch", "rule", "category"]
     description: str
     metavar: str = ""
-    default: int | bool | tuple[str, ...] | None = None
+    default: int | bool | None = None
+    many: bool = False
 
 
 #: By the name of the config's field.
@@ -83,11 +85,11 @@ OPTIONS = {
     "quiet": Option("--quiet", "switch", "Show no progress.", default=False),
     "fail_on": Option(
         "--fail-on",
-        "rules",
+        "rule",
         "End with status 3 if the comparison breaks this rule: flipped, lost (the old side wins), agent-error, masked "
-        "or missing, each with >N for more than N tasks, or worse (the verdict). May be given several times.",
+        "or missing, each with >N for more than N tasks (in quotes), or worse (the verdict).",
         metavar="RULE",
-        default=(),
+        many=True,
     ),
     "rerun": Option(
         "--rerun",
@@ -109,8 +111,24 @@ OPTIONS = {
     "logs_root": Option(
         "--logs-root",
         "text",
-        "Folder under which relative verifier_logs_dir paths are looked for as well.",
+        "Folder under which verifier_logs_dir paths are looked for as well: relative ones, and absolute ones of "
+        "another machine by their longest end that is there. For one side only as old=DIR or new=DIR.",
         metavar="DIR",
+        many=True,
+    ),
+    "both_sides": Option(
+        "--both-sides", "switch", "Show the winning side's verifier output under the losing side's.", default=False
+    ),
+    "max_flips": Option(
+        "--max-flips", "count", "Show so many flips of each kind, and how many more there are.", metavar="N"
+    ),
+    "only": Option(
+        "--only",
+        "category",
+        "Show this section only: identical, flipped, flipped_agent_error, masked or missing. Counts and JSON are those "
+        "of the whole.",
+        metavar="CATEGORY",
+        many=True,
     ),
 }
 
@@ -131,4 +149,7 @@ class Options(Struct, frozen=True, kw_only=True):
     tail: int = DEFAULT_TAIL
     json_output: str | None = None
     json_stdout: bool = False
-    logs_root: str | None = None
+    logs_root: tuple[str, ...] = ()
+    both_sides: bool = False
+    max_flips: int | None = None
+    only: tuple[str, ...] = ()

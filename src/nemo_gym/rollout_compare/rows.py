@@ -18,6 +18,9 @@ from nemo_gym.rollout_compare.schema import KEY_CANDIDATES, CompareInputError, R
 RESULT_PATHS = ("reward", "mask_sample", "instance_config.mask_sample", "failure_kind", "error", "response.metadata")
 ATTEMPT_PATHS = ("_ng_task_index", "_ng_rollout_index")
 
+#: Where a row holds its verifier's output: a log's place, else the first of the others that is not blank.
+OUTPUT_PATHS = ("verifier_logs_dir", "test_output", "verifier_stdout", "verifier_output")
+
 ERROR_TEXT_LIMIT = 120
 _SHOWN_VALUE_LIMIT = 200
 

@@ -17,6 +17,7 @@ from nemo_gym.rollout_compare.decode import RowDecoder
 from nemo_gym.rollout_compare.origins import MemoryRow, Origins
 from nemo_gym.rollout_compare.rows import (
     ATTEMPT_PATHS,
+    OUTPUT_PATHS,
     RESULT_PATHS,
     FailedAttempt,
     facts_of,
@@ -33,7 +34,7 @@ from nemo_gym.rollout_compare.schema import (
 from nemo_gym.rollout_compare.task_input import INPUT_PATH, task_input
 
 Values = tuple[Any, ...]
-"""What a decoder gives for a row: the values at `RESULT_PATHS`, `ATTEMPT_PATHS`, `INPUT_PATH` and the keys' paths."""
+"""What a decoder gives for a row: the values at the paths of `decoder_for`, in their order."""
 
 RESULTS = len(RESULT_PATHS)
 _NO_REWARD = math.nan
@@ -47,7 +48,7 @@ INDEX_PATH = ATTEMPT_PATHS[0]
 @lru_cache(maxsize=8)
 def decoder_for(key: str | None) -> RowDecoder:
     """What gives the values of a row that a table takes."""
-    return RowDecoder((*RESULT_PATHS, *ATTEMPT_PATHS, INPUT_PATH, *key_paths(key)))
+    return RowDecoder((*RESULT_PATHS, *ATTEMPT_PATHS, INPUT_PATH, *OUTPUT_PATHS, *key_paths(key)), OUTPUT_PATHS)
 
 
 class Failure(NamedTuple):
@@ -69,6 +70,7 @@ class Table:
         task_index: The task's position in the run's input file, as far as recorded.
         rollout_index: The attempt's number, as far as recorded.
         inputs: What the system was asked, as far as the row tells.
+        has_output: For each row 1 if it may have verifier output, else 0.
         keys: The tasks named by each field that may be the key.
         failures: The failed attempts.
         nameless: The failed attempts that name no task by any of these fields.
@@ -89,6 +91,7 @@ class Table:
         self.task_index = HalfColumn()
         self.rollout_index = HalfColumn()
         self.inputs: Column[str] = Column()
+        self.has_output = bytearray()
         self.keys = {path: KeyColumn() for path in key_paths(key)}
         self.failures: list[Failure] = []
         self.nameless: list[Failure] = []
@@ -109,7 +112,10 @@ class Table:
 
     def origin(self, row: int) -> RowSource:
         """Where a row can be read again."""
-        return MemoryRow(self.memory[row], f"row {row + 1}") if self.memory else self.origins.of(row)
+        return MemoryRow(self.memory[row], f"row {row + 1}") if self.memory else self._file_row(row)
+
+    def _file_row(self, row: int) -> RowSource:
+        return self.origins.of(row, has_output=bool(self.has_output[row]))
 
     def has_voters(self) -> bool:
         """Whether any row has a say in what the key is."""
@@ -136,9 +142,11 @@ class Table:
             return
         columns = list(zip(*rows, strict=True))
         self._add_results(*columns[:RESULTS])
-        index, rollout, asked, *keys = columns[RESULTS:]
+        index, rollout, asked, *others = columns[RESULTS:]
+        outputs, keys = others[: len(OUTPUT_PATHS)], others[len(OUTPUT_PATHS) :]
         self.task_index.append_all(index)
         self.rollout_index.append_all(rollout)
+        self.has_output += _any_said(outputs)
         self.inputs.append_all(asked if asked.count(None) == len(asked) else list(map(task_input, asked)))
         first = len(self) - len(rows)
         has_a_say: Sequence[bool] = (True,) * len(rows)
@@ -187,7 +195,16 @@ class Table:
         self.task_index.extend(other.task_index)
         self.rollout_index.extend(other.rollout_index)
         self.inputs.extend(other.inputs)
+        self.has_output += other.has_output
         self.origins.extend(other.origins, lines_before)
+
+
+def _any_said(columns: Sequence[Values]) -> bytes:
+    """For each row 1 if any of the columns has a value, else 0."""
+    said = [column for column in columns if column.count(None) < len(column)]
+    if not said:
+        return bytes(len(columns[0]))
+    return bytes(any(value is not None for value in values) for values in zip(*said, strict=True))
 
 
 def _only_a_reward(reward: Any, mask: Any, instance_mask: Any, kind: Any, error: Any, metadata: Any) -> bool:
