@@ -110,10 +110,9 @@ def _count(text: str) -> int:
 
 
 def _number(text: str) -> int:
-    number = _count(text)
-    if not number:
+    if not (text.isascii() and text.isdigit() and int(text)):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number, 1 or more")
-    return number
+    return int(text)
 
 
 def _text(text: str) -> str:

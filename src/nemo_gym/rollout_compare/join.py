@@ -87,7 +87,7 @@ def _named(table: Table, rung: Rung) -> tuple[array[int], list[Identity | None]]
 
     Such a failure is of the task of the first row beside it with its task index, else of the one that was planned.
     """
-    ids, values = rung.ids[:], list(rung.values)
+    ids, values = rung.column.ids[:], list(rung.column.values)
     indexes = table.task_index.codes
     places = planned_places(table) if table.nameless else []
     for beside, group in groupby(table.nameless, key=lambda failure: failure.beside):

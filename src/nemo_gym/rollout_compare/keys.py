@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from functools import cached_property, partial
 from itertools import groupby, product
+from typing import Any
 
 from msgspec import Struct
 
@@ -16,7 +18,7 @@ from nemo_gym.rollout_compare.planned import planned_columns
 from nemo_gym.rollout_compare.rows import Identity, label_of
 from nemo_gym.rollout_compare.schema import KEY_CANDIDATES, CompareInputError, Note, Side
 from nemo_gym.rollout_compare.table import INDEX_PATH, Table
-from nemo_gym.rollout_compare.task_input import INPUT_PATH
+from nemo_gym.rollout_compare.task_input import INPUT_PATH, input_label
 
 #: A field that is an identity by its definition: it is never questioned.
 _UNQUESTIONED = "_ng_task_id"
@@ -33,24 +35,36 @@ class Kind(StrEnum):
     INDEX = "index"
 
 
-class Rung(Struct, frozen=True):
-    """A field that every row with a say carries.
+class Rung:
+    """A field that every row with a say carries. What costs a look at every row is found out when it is asked for.
 
     Attributes:
         name: The field, as a dotted path; of the planned rows with `materialized_inputs:` before it.
         kind: What sort of identity it gives.
         rank: Its place on the ladder, from 0.
-        ids: For each row the place of its identity in `values`; 0 where it has none.
-        values: The identities.
-        rejected: Why it does not tell tasks apart, None if it may.
     """
 
-    name: str
-    kind: Kind
-    rank: int
-    ids: array[int]
-    values: Sequence[Identity | None]
-    rejected: str | None
+    def __init__(
+        self,
+        name: str,
+        kind: Kind,
+        rank: int,
+        column: Callable[[], Column[Any]],
+        judge: Callable[[Column[Any]], str | None],
+    ) -> None:
+        """Make one of the column of its identities and of what finds fault with it."""
+        self.name, self.kind, self.rank = name, kind, rank
+        self._column, self._judge = column, judge
+
+    @cached_property
+    def column(self) -> Column[Identity]:
+        """Each row's identity."""
+        return self._column()
+
+    @cached_property
+    def rejected(self) -> str | None:
+        """Why it does not tell tasks apart, None if it may."""
+        return self._judge(self.column)
 
 
 class Choice(Struct, frozen=True):
@@ -77,7 +91,7 @@ def choose_keys(tables: dict[Side, Table]) -> Choice:
     Raises:
         CompareInputError: A run has no such field.
     """
-    ladders = {side: list(_ladder(table)) for side, table in tables.items() if table.has_voters()}
+    ladders = {side: _ladder(table) for side, table in tables.items() if table.has_voters()}
     if not ladders:
         raise CompareInputError("neither run has a row that names a task: there is nothing to compare")
     for side, ladder in ladders.items():
@@ -93,37 +107,61 @@ def choose_keys(tables: dict[Side, Table]) -> Choice:
 
 def first_key(table: Table) -> str | None:
     """The earliest field that tells a run's tasks apart, None where there is none."""
-    ladder = list(_ladder(table))
-    rung = _first([rung for rung in ladder if not rung.rejected]) or _first(ladder)
+    ladder = _ladder(table)
+    rung = _first_sound(ladder)
     return rung.name if rung else None
 
 
-def _ladder(table: Table) -> Iterator[Rung]:
+def _ladder(table: Table) -> list[Rung]:
     """The fields that every row with a say carries, in the order in which they are asked."""
-    fields = len(table.keys)
-    for rank, (path, column) in enumerate(table.keys.items()):
-        if column.first_missing is None:
-            why = _merges(column, table) if table.key is None and path != _UNQUESTIONED else None
-            yield Rung(path, Kind.FIELD, rank, column.ids, column.values, why)
+    ladder = [
+        Rung(
+            path,
+            Kind.FIELD,
+            rank,
+            partial(_itself, column),
+            partial(_merges, table) if _questioned(table, path) else _fine,
+        )
+        for rank, (path, column) in enumerate(table.keys.items())
+        if column.first_missing is None
+    ]
     if table.key is not None:
-        return
+        return ladder
+    fields = len(table.keys)
     for rank, (path, planned) in enumerate(planned_columns(table).items(), fields):
-        yield Rung(PLANNED + path, Kind.PLANNED, rank, planned.ids, planned.values, _merges(planned, table))
+        ladder.append(Rung(PLANNED + path, Kind.PLANNED, rank, partial(_itself, planned), partial(_merges, table)))
     if _on_every_voter(table, table.inputs.ids, 0):
-        asked = table.inputs
-        yield Rung(INPUT_PATH, Kind.INPUT, 2 * fields, asked.ids, asked.values, _crosses_index(table))
+        by_input = partial(_itself, table.inputs)
+        ladder.append(Rung(INPUT_PATH, Kind.INPUT, 2 * fields, by_input, lambda _: _crosses_index(table)))
     if _on_every_voter(table, table.task_index.codes, -1):
-        by_index: Column[Identity] = Column()
-        by_index.append_all([str(table.task_index.value(code)) for code in table.task_index.codes])
-        yield Rung(INDEX_PATH, Kind.INDEX, 2 * fields + 1, by_index.ids, by_index.values, None)
+        ladder.append(Rung(INDEX_PATH, Kind.INDEX, 2 * fields + 1, partial(_by_index, table), _fine))
+    return ladder
 
 
-def _on_every_voter(table: Table, ids: Sequence[int], nothing: int) -> bool:
+def _questioned(table: Table, path: str) -> bool:
+    return table.key is None and path != _UNQUESTIONED
+
+
+def _itself(column: Column[Any]) -> Column[Any]:
+    return column
+
+
+def _fine(_: Column[Any]) -> None:
+    return None
+
+
+def _by_index(table: Table) -> Column[Identity]:
+    column: Column[Identity] = Column()
+    column.append_all([str(table.task_index.value(code)) for code in table.task_index.codes])
+    return column
+
+
+def _on_every_voter(table: Table, ids: array[int], nothing: int) -> bool:
     silent = {failure.row for failure in table.nameless}
-    return all(row in silent for row, value in enumerate(ids) if value == nothing)
+    return ids.count(nothing) == sum(ids[row] == nothing for row in silent)
 
 
-def _merges(column: Column[Identity], table: Table) -> str | None:
+def _merges(table: Table, column: Column[Identity]) -> str | None:
     """How a field merges tasks that have different inputs, None if it does not."""
     known = {pair for pair in zip(column.ids, table.inputs.ids, strict=True) if all(pair)}
     inputs = Counter(value for value, _ in known)
@@ -150,21 +188,38 @@ def _crosses_index(table: Table) -> str | None:
 
 def _without_rows(rung: Rung, table: Table) -> Rung:
     """The other run's key for a run of which no row has a say."""
-    return Rung(rung.name, rung.kind, rung.rank, array("I", bytes(4 * len(table))), [None], None)
+    empty: Column[Identity] = Column()
+    empty.append_all([None] * len(table))
+    return Rung(rung.name, rung.kind, rung.rank, partial(_itself, empty), _fine)
 
 
 def _best_pair(ladders: dict[Side, list[Rung]], tables: dict[Side, Table]) -> tuple[Rung, Rung]:
     """The earliest fields that tell tasks apart and by which the runs meet; else the earliest that tell them apart."""
-    sound = {side: [rung for rung in ladder if not rung.rejected] for side, ladder in ladders.items()}
-    pairs = [pair for pair in product(sound[Side.OLD], sound[Side.NEW]) if _may_join(*pair)]
-    pairs.sort(key=lambda pair: (max(rung.rank for rung in pair), sum(rung.rank for rung in pair)))
-    for _, group in groupby(pairs, key=lambda pair: (max(rung.rank for rung in pair), sum(rung.rank for rung in pair))):
-        meeting = [(shared, pair) for pair in group if (shared := _shared(pair))]
-        meeting = [one for one in meeting if one[1][0].kind is not Kind.INDEX or _indexes_agree(ladders, tables)]
+    pairs = [pair for pair in product(ladders[Side.OLD], ladders[Side.NEW]) if _may_join(*pair)]
+    pairs.sort(key=_height)
+    for _, group in groupby(pairs, key=_height):
+        meeting = []
+        for pair in group:
+            if any(rung.rejected for rung in pair):
+                continue
+            shared = _shared(pair)
+            if shared and (pair[0].kind is not Kind.INDEX or _indexes_agree(ladders, tables)):
+                meeting.append((len(shared), min(shared), pair))
         if meeting:
-            return max(meeting, key=lambda one: (len(one[0]), min(one[0])))[1]
-    first = {side: _first(sound[side]) or _first(ladders[side]) or ladders[side][0] for side in Side}
+            return max(meeting, key=lambda one: one[:2])[2]
+    first = {side: _first_sound(ladders[side]) or ladders[side][0] for side in Side}
     return first[Side.OLD], first[Side.NEW]
+
+
+def _height(pair: tuple[Rung, Rung]) -> tuple[int, int]:
+    """How far up the ladder a pair stands, whichever run is called old."""
+    ranks = [rung.rank for rung in pair]
+    return max(ranks), sum(ranks)
+
+
+def _first_sound(ladder: Sequence[Rung]) -> Rung | None:
+    """The earliest that is not rejected; else the earliest."""
+    return _first([rung for rung in ladder if not rung.rejected]) or _first(ladder)
 
 
 def _first(ladder: Sequence[Rung]) -> Rung | None:
@@ -179,8 +234,13 @@ def _may_join(old: Rung, new: Rung) -> bool:
 
 
 def _labels(rungs: dict[Side, Rung], identities: Mapping[Side, Sequence[Identity | None]] | None = None) -> Labels:
-    named = identities or {side: rung.values for side, rung in rungs.items()}
-    return input_labels(named) if any(rung.kind is Kind.INPUT for rung in rungs.values()) else labels_of(named)
+    named = dict(identities or {side: rung.column.values for side, rung in rungs.items()})
+    by_input = [side for side, rung in rungs.items() if rung.kind is Kind.INPUT]
+    if len(by_input) == len(rungs):
+        return input_labels(named)
+    for side in by_input:  # the other run has no inputs: nothing joins
+        named[side] = [None if one is None else input_label(str(one)) for one in named[side]]
+    return labels_of(named)
 
 
 def _shared(pair: tuple[Rung, Rung]) -> set[str]:
@@ -200,8 +260,8 @@ def _indexes_agree(ladders: dict[Side, list[Rung]], tables: dict[Side, Table]) -
 
 def _inputs_by_index(table: Table, rung: Rung) -> dict[Identity, set[str]]:
     found: dict[Identity, set[str]] = {}
-    for index, asked in set(zip(rung.ids, table.inputs.ids, strict=True)):
-        identity, text = rung.values[index], table.inputs.values[asked]
+    for index, asked in set(zip(rung.column.ids, table.inputs.ids, strict=True)):
+        identity, text = rung.column.values[index], table.inputs.values[asked]
         if identity is not None and text is not None:
             found.setdefault(identity, set()).add(text)
     return found
@@ -218,25 +278,25 @@ def _why(rungs: dict[Side, Rung], ladders: dict[Side, list[Rung]]) -> Iterator[N
 
 
 def _why_of(rung: Rung, ladder: Sequence[Rung]) -> str | None:
-    rejected = [
-        f"{other.name} was rejected, {other.rejected}" for other in ladder if other.rejected and other is not rung
-    ]
+    """Why a run is joined by a key, None where that needs no word."""
+    before = [other for other in ladder if other.rank < rung.rank]
+    passed = [f"{other.name}: rejected, {other.rejected}" for other in before if other.rejected]
     if rung.rejected:
         return f"joined by {rung.name}, which may be wrong: {rung.rejected}, and no other field tells its tasks apart"
-    if rung.rank >= len(KEY_CANDIDATES):
-        return f"joined by {_described(rung)}: {'; '.join(rejected) or _NONE_CARRIED}"
-    return f"joined by {rung.name}: {'; '.join(rejected)}" if rejected and ladder[0] is not rung else None
-
-
-_NONE_CARRIED = "no field that usually names the task stands on every row"
+    if rung.rank < len(KEY_CANDIDATES):
+        return f"joined by {rung.name} ({'; '.join(passed)})" if passed else None
+    passed += [f"{other.name}: by it the runs share no task" for other in before if not other.rejected]
+    return (
+        f"joined by {_described(rung)} ({'; '.join(passed) or 'no field that usually names the task is on every row'})"
+    )
 
 
 def _described(rung: Rung) -> str:
     described = {
         Kind.FIELD: rung.name,
-        Kind.PLANNED: f"{rung.name.removeprefix(PLANNED)} of the planned rows in the materialized inputs",
-        Kind.INPUT: "what the system was asked (the task input)",
-        Kind.INDEX: f"{INDEX_PATH}, the position in the input file, because the inputs of both runs agree",
+        Kind.PLANNED: f"{rung.name.removeprefix(PLANNED)} of the rows planned in the materialized inputs",
+        Kind.INPUT: "the task input, what the system was asked",
+        Kind.INDEX: f"{INDEX_PATH}, the position in the input file, under which both runs were asked the same",
     }
     return described[rung.kind]
 

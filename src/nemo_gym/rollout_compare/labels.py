@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from nemo_gym.rollout_compare.rows import Identity, label_of
 from nemo_gym.rollout_compare.schema import Note, Side
-from nemo_gym.rollout_compare.task_input import short_labels
+from nemo_gym.rollout_compare.task_input import input_labels as labels_of_inputs
 
 _Labels = list[str | None]
 
@@ -46,9 +46,9 @@ def labels_of(identities: Mapping[Side, Sequence[Identity | None]]) -> Labels:
 def input_labels(identities: Mapping[Side, Sequence[Identity | None]]) -> Labels:
     """The same for task inputs: their labels have no prefix or taskset, and no more digits than they need."""
     distinct = {one for named in identities.values() for one in named if isinstance(one, str)}
-    short = short_labels(distinct)
+    called = labels_of_inputs(distinct)
     of = {
-        side: [short.get(one) if isinstance(one, str) else None for one in named] for side, named in identities.items()
+        side: [called.get(one) if isinstance(one, str) else None for one in named] for side, named in identities.items()
     }
     return Labels(of, {Side.OLD: None, Side.NEW: None}, False, ())
 

@@ -28,6 +28,9 @@ Examples:
 
   # Join on an explicit field when auto-detection picks the wrong one
   gym dev compare old.jsonl new.jsonl --key verifier_metadata.instance_id
+
+  # A run's folder against compressed shards; fail if the new side lost tasks
+  gym dev compare old_run/ "new_run/part-*.jsonl.zst" --fail-on "lost>3"
 """
 
 
@@ -68,8 +71,12 @@ OPTIONS = {
         "Field that holds the task's id, as a dotted path; found for each side by itself if not given.",
         metavar="FIELD",
     ),
-    "old_key": Option("--old-key", "text", "The same for the old side only.", metavar="FIELD"),
-    "new_key": Option("--new-key", "text", "The same for the new side only.", metavar="FIELD"),
+    "old_key": Option(
+        "--old-key", "text", "Field that holds the task's id on the old side; goes before --key.", metavar="FIELD"
+    ),
+    "new_key": Option(
+        "--new-key", "text", "Field that holds the task's id on the new side; goes before --key.", metavar="FIELD"
+    ),
     "skip_bad_lines": Option(
         "--skip-bad-lines",
         "switch",
@@ -111,7 +118,7 @@ OPTIONS = {
     "logs_root": Option(
         "--logs-root",
         "text",
-        "Folder under which verifier_logs_dir paths are looked for as well: relative ones, and absolute ones of "
+        "Folder under which verifier_logs_dir paths are looked for after the runs' own: relative ones, and absolute ones of "
         "another machine by their longest end that is there. For one side only as old=DIR or new=DIR.",
         metavar="DIR",
         many=True,
