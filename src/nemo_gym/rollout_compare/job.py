@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import sys
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TextIO
 
@@ -50,7 +51,8 @@ def run_job(options: Options, out: TextIO | None = None) -> int:
     """
     stream = sys.stdout if out is None else out
     try:
-        return _run(options, stream)
+        with _no_collection():
+            return _run(options, stream)
     except CompareInputError as error:
         print_error(str(error))
         return ERROR
@@ -58,6 +60,18 @@ def run_job(options: Options, out: TextIO | None = None) -> int:
         if stream is sys.stdout:
             forget_stdout()
     return OK
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Spare the search for garbage in cycles, of which a comparison makes none: it took a fifth of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _run(options: Options, out: TextIO | None) -> int:

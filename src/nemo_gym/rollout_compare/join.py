@@ -87,9 +87,11 @@ def _named(table: Table, rung: Rung) -> tuple[array[int], list[Identity | None]]
 
     Such a failure is of the task of the first row beside it with its task index, else of the one that was planned.
     """
+    if not table.nameless:
+        return rung.column.ids, rung.column.values
     ids, values = rung.column.ids[:], list(rung.column.values)
     indexes = table.task_index.codes
-    places = planned_places(table) if table.nameless else []
+    places = planned_places(table)
     for beside, group in groupby(table.nameless, key=lambda failure: failure.beside):
         failures = list(group)
         wanted = {indexes[failure.row] for failure in failures} - {-1}

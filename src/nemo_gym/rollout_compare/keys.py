@@ -72,14 +72,18 @@ class Choice(Struct, frozen=True):
 
     Attributes:
         rungs: Each run's key.
+        labels: What the tasks are called by them.
         notes: Why these, where they are not among the first candidates.
     """
 
     rungs: dict[Side, Rung]
+    labels: Labels
     notes: tuple[Note, ...]
 
     def relabelled(self, identities: Mapping[Side, Sequence[Identity | None]]) -> Labels:
         """What the runs' identities, those of the keys and perhaps more, are called."""
+        if all(identities[side] is rung.column.values for side, rung in self.rungs.items()):
+            return self.labels
         return _labels(self.rungs, identities)
 
 
@@ -100,9 +104,8 @@ def choose_keys(tables: dict[Side, Table]) -> Choice:
     for side in Side:
         if side not in ladders:
             ladders[side] = [_without_rows(rung, tables[side]) for rung in ladders[side.other]]
-    old, new = _best_pair(ladders, tables)
-    rungs = {Side.OLD: old, Side.NEW: new}
-    return Choice(rungs, tuple(_why(rungs, ladders)))
+    rungs, labels = _best_pair(ladders, tables)
+    return Choice(rungs, labels, tuple(_why(rungs, ladders)))
 
 
 def first_key(table: Table) -> str | None:
@@ -193,22 +196,25 @@ def _without_rows(rung: Rung, table: Table) -> Rung:
     return Rung(rung.name, rung.kind, rung.rank, partial(_itself, empty), _fine)
 
 
-def _best_pair(ladders: dict[Side, list[Rung]], tables: dict[Side, Table]) -> tuple[Rung, Rung]:
+def _best_pair(ladders: dict[Side, list[Rung]], tables: dict[Side, Table]) -> tuple[dict[Side, Rung], Labels]:
     """The earliest fields that tell tasks apart and by which the runs meet; else the earliest that tell them apart."""
     pairs = [pair for pair in product(ladders[Side.OLD], ladders[Side.NEW]) if _may_join(*pair)]
     pairs.sort(key=_height)
     for _, group in groupby(pairs, key=_height):
         meeting = []
         for pair in group:
+            rungs = dict(zip(Side, pair, strict=True))
             if any(rung.rejected for rung in pair):
                 continue
-            shared = _shared(pair)
-            if shared and (pair[0].kind is not Kind.INDEX or _indexes_agree(ladders, tables)):
-                meeting.append((len(shared), min(shared), pair))
+            labels = _labels(rungs)
+            if labels.meet() and (pair[0].kind is not Kind.INDEX or _indexes_agree(ladders, tables)):
+                meeting.append((rungs, labels))
+        if len(meeting) == 1:
+            return meeting[0]
         if meeting:
-            return max(meeting, key=lambda one: one[:2])[2]
-    first = {side: _first_sound(ladders[side]) or ladders[side][0] for side in Side}
-    return first[Side.OLD], first[Side.NEW]
+            return max(meeting, key=lambda one: (len(shared := one[1].shared()), min(shared)))
+    rungs = {side: _first_sound(ladders[side]) or ladders[side][0] for side in Side}
+    return rungs, _labels(rungs)
 
 
 def _height(pair: tuple[Rung, Rung]) -> tuple[int, int]:
@@ -241,12 +247,6 @@ def _labels(rungs: dict[Side, Rung], identities: Mapping[Side, Sequence[Identity
     for side in by_input:  # the other run has no inputs: nothing joins
         named[side] = [None if one is None else input_label(str(one)) for one in named[side]]
     return labels_of(named)
-
-
-def _shared(pair: tuple[Rung, Rung]) -> set[str]:
-    """The labels by which two runs meet."""
-    labels = _labels(dict(zip(Side, pair, strict=True))).of
-    return {label for label in set(labels[Side.OLD]).intersection(labels[Side.NEW]) if label is not None}
 
 
 def _indexes_agree(ladders: dict[Side, list[Rung]], tables: dict[Side, Table]) -> bool:

@@ -183,6 +183,12 @@ class Table:
             vars(self).update({**vars(other), "shards": self.shards, "notes": self.notes})
         self.notes.extend(other.notes)
 
+    def rest(self) -> None:
+        """Give back the memory that only growing takes; the table may grow again all the same."""
+        columns: list[Column[Any]] = [self.masked, self.agent_error, self.failure_kind, self.inputs]
+        for column in (*columns, *self.keys.values()):
+            column.rest()
+
     def extend(self, other: Table, lines_before: int = 0) -> None:
         """Add rows that were read elsewhere; those of a later piece of a file have so many lines before them."""
         rows = len(self)
