@@ -128,7 +128,7 @@ def _rows_by_task(tasks: array[int], nowhere: int) -> TaskRows:
     """Gather a run's rows by task; those without one come last."""
     rows = array("I", sorted(range(len(tasks)), key=tasks.__getitem__))
     counts = Counter(tasks)
-    starts = array("I", accumulate((counts[number] for number in range(nowhere)), initial=0))
+    starts = array("I", accumulate(map(counts.__getitem__, range(nowhere)), initial=0))
     return TaskRows(rows, starts, list(rows[starts[-1] :]))
 
 

@@ -118,8 +118,8 @@ OPTIONS = {
     "logs_root": Option(
         "--logs-root",
         "text",
-        "Folder under which verifier_logs_dir paths are looked for after the runs' own: relative ones, and absolute ones "
-        "of another machine by their longest end there. For one side only: old=DIR or new=DIR.",
+        "Folder under which verifier_logs_dir paths are looked for after the runs' own folders: relative ones, and "
+        "absolute ones of another machine by their longest end there. For one side only: old=DIR or new=DIR.",
         metavar="DIR",
         many=True,
     ),

@@ -58,9 +58,10 @@ def _plain_side(rewards: Sequence[float]) -> TaskSide:
 def _marked(table: Table, rows: Sequence[int]) -> bytes:
     """For each of the rows 1 if it says anything but a finite reward, else 0."""
     columns = [column.ids for column in (table.masked, table.agent_error, table.failure_kind) if column.says_anything()]
-    if not columns:
-        return bytes(len(rows))
-    return bytes(any(ids[row] for ids in columns) for row in rows)
+    marked = 0
+    for ids in columns:
+        marked |= int.from_bytes(bytes(map(bool, map(ids.__getitem__, rows))))
+    return marked.to_bytes(len(rows))
 
 
 def side_of(table: Table, rows: Sequence[int]) -> TaskSide | None:
