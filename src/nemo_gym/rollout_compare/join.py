@@ -100,6 +100,8 @@ def _named(table: Table, rung: Rung) -> tuple[array[int], list[Identity | None]]
             if indexes[row] in wanted and ids[row]:
                 first.setdefault(indexes[row], ids[row])
         for failure in failures:
+            if ids[failure.row]:
+                continue  # named by a field that has no say but is the key all the same
             ids[failure.row] = first.get(indexes[failure.row], 0)
             place = places[failure.row]
             if not ids[failure.row] and place:

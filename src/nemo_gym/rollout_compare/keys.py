@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property, partial
 from itertools import groupby, product
@@ -99,7 +99,7 @@ def choose_keys(tables: dict[Side, Table]) -> Choice:
     if not ladders:
         raise CompareInputError("neither run has a row that names a task: there is nothing to compare")
     for side, ladder in ladders.items():
-        if not ladder or (ladder[0].kind is Kind.INDEX and not _indexes_agree(ladders, tables)):
+        if not _fallback(ladder) and not _indexes_agree(ladders, tables):
             raise _no_key(tables[side], ladders)
     for side in Side:
         if side not in ladders:
@@ -111,7 +111,7 @@ def choose_keys(tables: dict[Side, Table]) -> Choice:
 def first_key(table: Table) -> str | None:
     """The earliest field that tells a run's tasks apart, None where there is none."""
     ladder = _ladder(table)
-    rung = _first_sound(ladder)
+    rung = _fallback(ladder)
     return rung.name if rung else None
 
 
@@ -131,12 +131,13 @@ def _ladder(table: Table) -> list[Rung]:
     if table.key is not None:
         return ladder
     fields = len(table.keys)
+    codes = table.task_index.codes
     for rank, (path, planned) in enumerate(planned_columns(table).items(), fields):
         ladder.append(Rung(PLANNED + path, Kind.PLANNED, rank, partial(_itself, planned), partial(_merges, table)))
     if _on_every_voter(table, table.inputs.ids, 0):
         by_input = partial(_itself, table.inputs)
-        ladder.append(Rung(INPUT_PATH, Kind.INPUT, 2 * fields, by_input, lambda _: _crosses_index(table)))
-    if _on_every_voter(table, table.task_index.codes, -1):
+        ladder.append(Rung(INPUT_PATH, Kind.INPUT, 2 * fields, by_input, lambda _: _crosses_identity(table)))
+    if _on_every_voter(table, table.task_index.codes, -1) and len(set(_positions(table))) == len(set(codes)):
         ladder.append(Rung(INDEX_PATH, Kind.INDEX, 2 * fields + 1, partial(_by_index, table), _fine))
     return ladder
 
@@ -165,27 +166,53 @@ def _on_every_voter(table: Table, ids: array[int], nothing: int) -> bool:
 
 
 def _merges(table: Table, column: Column[Identity]) -> str | None:
-    """How a field merges tasks that have different inputs, None if it does not."""
-    known = {pair for pair in zip(column.ids, table.inputs.ids, strict=True) if all(pair)}
-    inputs = Counter(value for value, _ in known)
-    value, most = max(inputs.items(), key=lambda item: (item[1], -item[0]), default=(0, 1))
-    if most == 1:
+    """How a field merges tasks that have different inputs, None if it does not.
+
+    One task may be asked in other words at each attempt: rows of one task index are no two tasks.
+    """
+    pairs = set(zip(column.ids, table.inputs.ids, strict=True))
+    inputs = Counter(value for value, asked in pairs if value and asked)
+    several = {value: count for value, count in inputs.items() if count > 1}
+    if several:
+        one_index = Counter(value for value, _ in set(zip(column.ids, _positions(table), strict=True)))
+        unknown = {value for value, position in zip(column.ids, _positions(table), strict=True) if position == -1}
+        several = {value: n for value, n in several.items() if one_index[value] > 1 or value in unknown}
+    if not several:
         return None
-    label = label_of(column.values[value] or "", with_taskset=True)
-    return f"{column.ids.count(value)} rows share {label!r} with {most} different inputs"
+    named = {value: label_of(column.values[value] or "", with_taskset=True) for value in several}
+    worst = max(several, key=lambda value: (several[value], named[value]))
+    return f"{column.ids.count(worst)} rows share {named[worst]!r} with {several[worst]} different inputs"
 
 
-def _crosses_index(table: Table) -> str | None:
-    """Why the input does not tell tasks apart as the rows' task indexes do, None if it does or there are none."""
+def _positions(table: Table) -> Sequence[Hashable]:
+    """Each row's task index, told apart by rollouts file where there are several; -1 where it is not recorded."""
+    codes = table.task_index.codes
+    if len(table.shards) < 2:
+        return codes
+    positions: list[Hashable] = [-1] * len(table)
+    beside = [(rows, row) for rows in table.shards for row in rows]
+    for rows, row in (*beside, *((failure.beside, failure.row) for failure in table.failures)):
+        if codes[row] != -1:
+            positions[row] = (rows.start, codes[row])
+    return positions
+
+
+def _crosses_identity(table: Table) -> str | None:
+    """Why the input does not tell tasks apart as the rows' own identities do, None if it does or there are none."""
     known = {
-        (asked, code)
-        for asked, code in zip(table.inputs.ids, table.task_index.codes, strict=True)
-        if asked and code != -1
+        (asked, position)
+        for asked, position in zip(table.inputs.ids, _positions(table), strict=True)
+        if asked and position != -1
     }
     if len({asked for asked, _ in known}) < len(known):
         return f"rows with different {INDEX_PATH} share an input"
-    if len({code for _, code in known}) < len(known):
+    if len({position for _, position in known}) < len(known):
         return f"rows with one {INDEX_PATH} have different inputs"
+    certain = table.keys.get(_UNQUESTIONED)
+    if certain is not None and certain.first_missing is None:
+        ids = {pair for pair in zip(table.inputs.ids, certain.ids, strict=True) if all(pair)}
+        if len({asked for asked, _ in ids}) < len(ids):
+            return f"rows with different {_UNQUESTIONED} share an input"
     return None
 
 
@@ -198,14 +225,12 @@ def _without_rows(rung: Rung, table: Table) -> Rung:
 
 def _best_pair(ladders: dict[Side, list[Rung]], tables: dict[Side, Table]) -> tuple[dict[Side, Rung], Labels]:
     """The earliest fields that tell tasks apart and by which the runs meet; else the earliest that tell them apart."""
-    pairs = [pair for pair in product(ladders[Side.OLD], ladders[Side.NEW]) if _may_join(*pair)]
-    pairs.sort(key=_height)
-    for _, group in groupby(pairs, key=_height):
+    for group in _pairs(ladders):
         meeting = []
         for pair in group:
-            rungs = dict(zip(Side, pair, strict=True))
             if any(rung.rejected for rung in pair):
                 continue
+            rungs = dict(zip(Side, pair, strict=True))
             labels = _labels(rungs)
             if labels.meet() and (pair[0].kind is not Kind.INDEX or _indexes_agree(ladders, tables)):
                 meeting.append((rungs, labels))
@@ -213,24 +238,33 @@ def _best_pair(ladders: dict[Side, list[Rung]], tables: dict[Side, Table]) -> tu
             return meeting[0]
         if meeting:
             return max(meeting, key=lambda one: (len(shared := one[1].shared()), min(shared)))
-    rungs = {side: _first_sound(ladders[side]) or ladders[side][0] for side in Side}
+    rungs = {side: _fallback(ladders[side]) or ladders[side][0] for side in Side}
     return rungs, _labels(rungs)
 
 
-def _height(pair: tuple[Rung, Rung]) -> tuple[int, int]:
-    """How far up the ladder a pair stands, whichever run is called old."""
-    ranks = [rung.rank for rung in pair]
-    return max(ranks), sum(ranks)
+def _pairs(ladders: dict[Side, list[Rung]]) -> Iterator[list[tuple[Rung, Rung]]]:
+    """The pairs of keys in the order in which they are tried, those that nothing tells apart together.
+
+    First the first field of either run; then by how far up the ladder, the same field for both before two fields. The
+    order is the same whichever run is called old.
+    """
+    pairs = [pair for pair in product(ladders[Side.OLD], ladders[Side.NEW]) if _may_join(*pair)]
+    if pairs and pairs[0] == (ladders[Side.OLD][0], ladders[Side.NEW][0]):
+        yield [pairs.pop(0)]
+    pairs.sort(key=_height)
+    yield from (list(group) for _, group in groupby(pairs, key=_height))
 
 
-def _first_sound(ladder: Sequence[Rung]) -> Rung | None:
-    """The earliest that is not rejected; else the earliest."""
-    return _first([rung for rung in ladder if not rung.rejected]) or _first(ladder)
+def _height(pair: tuple[Rung, Rung]) -> tuple[int, bool, int]:
+    old, new = pair
+    return max(old.rank, new.rank), old.name != new.name, old.rank + new.rank
 
 
-def _first(ladder: Sequence[Rung]) -> Rung | None:
-    """The earliest that is an identity of its own: a position in a file is none."""
-    return next((rung for rung in ladder if rung.kind is not Kind.INDEX), None)
+def _fallback(ladder: Sequence[Rung]) -> Rung | None:
+    """The earliest field that tells tasks apart, else the earliest; a position in a file or a refused input never."""
+    own = [rung for rung in ladder if rung.kind in (Kind.FIELD, Kind.PLANNED)]
+    by_input = [rung for rung in ladder if rung.kind is Kind.INPUT and not rung.rejected]
+    return next((rung for rung in (*own, *by_input) if not rung.rejected), None) or next(iter(own), None)
 
 
 def _may_join(old: Rung, new: Rung) -> bool:
@@ -279,13 +313,15 @@ def _why(rungs: dict[Side, Rung], ladders: dict[Side, list[Rung]]) -> Iterator[N
 
 def _why_of(rung: Rung, ladder: Sequence[Rung]) -> str | None:
     """Why a run is joined by a key, None where that needs no word."""
-    before = [other for other in ladder if other.rank < rung.rank]
-    passed = [f"{other.name}: rejected, {other.rejected}" for other in before if other.rejected]
     if rung.rejected:
         return f"joined by {rung.name}, which may be wrong: {rung.rejected}, and no other field tells its tasks apart"
-    if rung.rank < len(KEY_CANDIDATES):
-        return f"joined by {rung.name} ({'; '.join(passed)})" if passed else None
-    passed += [f"{other.name}: by it the runs share no task" for other in before if not other.rejected]
+    before = [other for other in ladder if other.rank < rung.rank]
+    passed = [
+        f"{other.name}: rejected, {other.rejected}" if other.rejected else f"{other.name}: by it the runs share no task"
+        for other in before
+    ]
+    if not passed and rung.rank < len(KEY_CANDIDATES):
+        return None
     return (
         f"joined by {_described(rung)} ({'; '.join(passed) or 'no field that usually names the task is on every row'})"
     )

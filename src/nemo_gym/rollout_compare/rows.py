@@ -163,11 +163,6 @@ def tasksets_of(rows: Sequence[Row], key: str) -> set[str]:
     return {identity[0] for identity in found if not isinstance(identity, str)}
 
 
-def names_a_task(row: Row) -> bool:
-    """Whether the row carries any of the fields that may hold a task's id."""
-    return any(dig(row, path.split(".")) is not None for path in KEY_CANDIDATES)
-
-
 def label_for_message(row: Row, key: str | None) -> str:
     """The row's task as far as it can be told."""
     for path in (key, *KEY_CANDIDATES) if key else KEY_CANDIDATES:

@@ -24,6 +24,7 @@ from nemo_gym.rollout_compare.rows import (
     label_for_message,
 )
 from nemo_gym.rollout_compare.schema import (
+    KEY_CANDIDATES,
     Attempt,
     CompareInputError,
     Note,
@@ -151,7 +152,8 @@ class Table:
         first = len(self) - len(rows)
         has_a_say: Sequence[bool] = (True,) * len(rows)
         if beside is not None:
-            has_a_say = [any(value is not None for value in named) for named in zip(*keys, strict=True)]
+            voting = keys[: len(KEY_CANDIDATES)]
+            has_a_say = [any(value is not None for value in named) for named in zip(*voting, strict=True)]
             failures = [Failure(first + i, beside) for i in range(len(rows))]
             self.failures.extend(failures)
             self.nameless.extend(failure for failure, says in zip(failures, has_a_say, strict=True) if not says)
