@@ -7,8 +7,8 @@ The road from bytes to report, a module and a value for each step:
 3. `decode`    a line to the values of the fields that matter
 4. `rows`      those values to `Facts`, and to the identity of the row's task
 5. `table`     one run to a `Table` of `columns`; `origins` tells where a row can be read again
-6. `join`      two tables to a `Join`: which rows are attempts at one task (`keys`, `labels`, `task_input`: by what they
-               are told apart and called; `join_check`: what makes the join doubtful)
+6. `join`      two tables to a `Join`: which rows are attempts at one task (`keys` from the `ladder`, `labels`,
+               `task_input`: by what they are told apart and called; `join_check`: what makes the join doubtful)
 7. `sides`     a run's rows of a task to what the run says about it
 8. `compare`   a join to a `CompareResult`: each task's category
 9. `statistics` a result to whether the difference is real (`paired`, `repeats`, `distributions`: the figures)
