@@ -7,23 +7,27 @@ The road from bytes to report, a module and a value for each step:
 3. `decode`    a line to the values of the fields that matter
 4. `rows`      those values to `Facts`, and to the identity of the row's task (`task_input`: what was asked)
 5. `table`     one run to a `Table` of `columns`; `origins` tells where a row can be read again
-6. `join`      two tables to a `Join`: which rows are attempts at one task (`keys`, `labels`: by what they are told
-               apart and called; `join_check`: what makes the join doubtful)
-7. `compare`   a join to a `CompareResult`: each task's category
-8. `evidence`  the flips of a result to what the verifier said (`logs`: files on disk)
-9. `report`    a finished result to text or JSON
+6. `join`      two tables to a `Join`: which rows are attempts at one task (`keys` from the `ladder`, `labels`: by what
+               they are told apart and called; `join_check`: what makes the join doubtful)
+7. `sides`     a run's rows of a task to what the run says about it
+8. `compare`   a join to a `CompareResult`: each task's category
+9. `statistics` a result to whether the difference is real (`paired`, `repeats`, `distributions`: the figures)
+10. `findings` the flips of a result to why they flipped: `evidence` (and `logs`: files on disk), `triage` of it
+11. `gate`     a result to whether it keeps the rules that were asked for
+12. `report`   a finished result to text or JSON
 
 A run (`run`) is read in `pieces`, put together in order (`reading`), by several processes where that pays (`workers`);
 `sidecar` says which failed attempts belong to it, `planned` what was to be done, `recognize` what a file that holds no
 rollouts seems to be.
 
 `job` is that road with `options`; `cli` is the command line and `command` the same for scripts; `outputs` is the only
-writer, `progress` shows how far the reading is. `schema` is the vocabulary, `safe_text` what makes text safe to print.
+writer, `progress` shows how far the reading is. `schema` and `figures` are the vocabulary, `safe_text` what makes text
+safe to print.
 """
 
 from typing import TYPE_CHECKING, Any
 
-from nemo_gym.rollout_compare.compare import compare_rollouts, summarize_side
+from nemo_gym.rollout_compare.compare import compare_rollouts
 from nemo_gym.rollout_compare.evidence import tail_lines, verifier_output
 from nemo_gym.rollout_compare.join import detect_task_key
 from nemo_gym.rollout_compare.report import render_report, summary_dict, summary_schema
@@ -37,6 +41,7 @@ from nemo_gym.rollout_compare.schema import (
     TaskComparison,
     TaskSide,
 )
+from nemo_gym.rollout_compare.sides import summarize_side
 
 if TYPE_CHECKING:
     from nemo_gym.rollout_compare.command import RolloutCompareConfig, run_compare

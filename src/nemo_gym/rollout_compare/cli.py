@@ -10,12 +10,13 @@ from typing import Any, NoReturn, TextIO
 
 from msgspec import structs
 
+from nemo_gym.rollout_compare.gate import is_rule
 from nemo_gym.rollout_compare.inputs import STDIN
 from nemo_gym.rollout_compare.job import run_job
 from nemo_gym.rollout_compare.options import DESCRIPTION, OPTIONS, Options
 from nemo_gym.rollout_compare.outputs import forget_stdout, print_error, write_stream
 from nemo_gym.rollout_compare.safe_text import one_line
-from nemo_gym.rollout_compare.schema import CompareInputError
+from nemo_gym.rollout_compare.schema import Category, CompareInputError
 
 OK, ERROR, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -36,6 +37,7 @@ exit status:
   0    a report was made, whatever it says
   1    an input is unreadable or not rollouts, or an output cannot be written
   2    wrong usage
+  3    the report was made, and it breaks a rule of --fail-on
   130  interrupted
 """
 
@@ -51,7 +53,10 @@ class _Parser(argparse.ArgumentParser):
             self.error(f"unknown argument {unknown[0]}{did_you_mean(unknown[0].partition('=')[0], known)}")
         if found.old_rollouts == found.new_rollouts == STDIN:
             self.error(f"{STDIN} stands for standard input, which can be one run only")
-        return Options(**vars(found))
+        values: dict[str, Any] = {
+            name: tuple(value or ()) if OPTIONS[name].many else value for name, value in vars(found).items()
+        }
+        return Options(**values)
 
     def print_help(self, file: object = None) -> None:  # noqa: ARG002  # the base class's signature
         """Print the help, or say why that cannot be done."""
@@ -85,8 +90,10 @@ def compare_parser(prog: str) -> _Parser:
             settings["action"] = "store_true"
         else:
             settings |= {"metavar": option.metavar, "type": _TYPES[option.kind]}
-        if option.kind == "count":
+        if option.default is not None and option.kind == "count":
             settings["help"] += f" Default: {option.default}."
+        if option.many:
+            settings |= {"action": "append", "help": settings["help"] + " May be given several times."}
         if option.flag:
             settings |= {"dest": name, "default": option.default}
         parser.add_argument(option.flag or name, **settings)
@@ -103,10 +110,9 @@ def _count(text: str) -> int:
 
 
 def _number(text: str) -> int:
-    number = _count(text)
-    if not number:
+    if not (text.isascii() and text.isdigit() and int(text)):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number, 1 or more")
-    return number
+    return int(text)
 
 
 def _text(text: str) -> str:
@@ -115,7 +121,23 @@ def _text(text: str) -> str:
     return text
 
 
-_TYPES = {"text": _text, "count": _count, "number": _number}
+def _rule(text: str) -> str:
+    if not is_rule(text):
+        known = ["flipped", "lost", "agent-error", "masked", "missing", "worse"]
+        meant = did_you_mean(text.partition(">")[0], known)
+        raise argparse.ArgumentTypeError(f"{text!r} is no rule{meant or '; rules are ' + ', '.join(known)}")
+    return text
+
+
+def _category(text: str) -> str:
+    known = [category.value for category in Category]
+    if text not in known:
+        meant = did_you_mean(text, known)
+        raise argparse.ArgumentTypeError(f"{text!r} is no category{meant or '; categories are ' + ', '.join(known)}")
+    return text
+
+
+_TYPES = {"text": _text, "count": _count, "number": _number, "rule": _rule, "category": _category}
 
 
 def version_text() -> str:

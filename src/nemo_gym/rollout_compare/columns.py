@@ -24,16 +24,15 @@ class Column(Generic[T]):
         """Make a column without rows."""
         self.ids = array("I")
         self.values: list[T | None] = [None]
-        self._places: dict[T | None, int] = {None: 0}
+        self._places: dict[T | None, int] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """What another process needs: the places can be told from the values."""
-        return {name: value for name, value in vars(self).items() if name != "_places"}
+        return {**vars(self), "_places": None}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take what another process sent."""
-        vars(self).update(state)
-        self._places = dict(zip(self.values, range(len(self.values)), strict=True))
+    def rest(self) -> None:
+        """Give back the memory that only growing takes; the column may grow again all the same."""
+        self._places = None
 
     def append_all(self, values: Sequence[T | None]) -> None:
         """Add a row for each value. Values that are equal must be of one type."""
@@ -41,6 +40,8 @@ class Column(Generic[T]):
             self.ids.frombytes(bytes(self.ids.itemsize * len(values)))
             return
         places = self._places
+        if places is None:
+            places = self._places = dict(zip(self.values, range(len(self.values)), strict=True))
         fresh = [value for value in dict.fromkeys(values) if value not in places]
         places.update(zip(fresh, range(len(self.values), len(self.values) + len(fresh)), strict=True))
         self.values.extend(fresh)
@@ -60,6 +61,7 @@ class Column(Generic[T]):
             moved = Column[T]()
             moved.values, moved._places = self.values, self._places
             moved.append_all(other.values)
+            self._places = moved._places
             self.ids.extend(map(moved.ids.__getitem__, other.ids))
         else:
             self.ids.extend(other.ids)
@@ -136,7 +138,7 @@ class KeyColumn(Column[Identity]):
 
     def _drop(self, row: int) -> None:
         self.first_missing = row
-        self.ids, self.values, self._places = array("I"), [None], {None: 0}
+        self.ids, self.values, self._places = array("I"), [None], None
 
     def extend_keys(self, other: KeyColumn, rows: int) -> None:
         """Add the rows of another column to the `rows` that are here."""

@@ -6,12 +6,14 @@ from typing import Annotated, TextIO
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from nemo_gym.rollout_compare.gate import RULE_PATTERN
 from nemo_gym.rollout_compare.job import run_job
 from nemo_gym.rollout_compare.options import DESCRIPTION, OPTIONS, Options
-from nemo_gym.rollout_compare.schema import DEFAULT_TAIL
+from nemo_gym.rollout_compare.schema import DEFAULT_TAIL, Category
 
 _Text = Annotated[str, Field(min_length=1)]
 _Count = Annotated[int, Field(ge=0, strict=True)]
+_Rule = Annotated[str, Field(pattern=f"^({RULE_PATTERN})$")]
 _Number = Annotated[int, Field(ge=1, strict=True)]
 
 
@@ -32,10 +34,15 @@ class RolloutCompareConfig(BaseModel):  # noqa: D101  # its docstring is the com
     skip_bad_lines: bool = Field(False, description=_described("skip_bad_lines"))
     jobs: _Number | None = Field(None, description=_described("jobs"))
     quiet: bool = Field(False, description=_described("quiet"))
+    fail_on: tuple[_Rule, ...] = Field((), description=_described("fail_on"))
+    rerun: _Text | None = Field(None, description=_described("rerun"))
     tail: _Count = Field(DEFAULT_TAIL, description=_described("tail"))
     json_output: _Text | None = Field(None, description=_described("json_output"))
     json_stdout: bool = Field(False, description=_described("json_stdout"))
-    logs_root: _Text | None = Field(None, description=_described("logs_root"))
+    logs_root: _Text | tuple[_Text, ...] | None = Field(None, description=_described("logs_root"))
+    both_sides: bool = Field(False, description=_described("both_sides"))
+    max_flips: _Count | None = Field(None, description=_described("max_flips"))
+    only: tuple[Category, ...] = Field((), description=_described("only"))
 
 
 def run_compare(config: RolloutCompareConfig, out: TextIO | None = None) -> int:
@@ -46,7 +53,10 @@ def run_compare(config: RolloutCompareConfig, out: TextIO | None = None) -> int:
         out: Where the report goes; standard output when None.
 
     Returns:
-        0 for a report, whatever it says; 1 for an input that cannot be read or an output that cannot be written,
-        after one line on standard error.
+        0 for a report, whatever it says; 3 for a report that breaks one of the rules of `fail_on`, after a line on
+        standard error for each; 1 for an input that cannot be read or an output that cannot be written, after one line
+        on standard error.
     """
-    return run_job(Options(**config.model_dump()), out)
+    values = config.model_dump()
+    roots = values.pop("logs_root") or ()
+    return run_job(Options(**values, logs_root=(roots,) if isinstance(roots, str) else roots), out)

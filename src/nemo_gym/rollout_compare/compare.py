@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from math import fsum, isnan
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from math import isnan
 
-from nemo_gym.rollout_compare.join import Join, TaskRows, join
+from nemo_gym.rollout_compare.join import Join, join
+from nemo_gym.rollout_compare.repeats import compare_repeats
 from nemo_gym.rollout_compare.schema import (
     REWARD_TOLERANCE,
     Category,
-    CompareInputError,
     CompareResult,
     Flip,
     Note,
     Row,
+    RowSource,
     Side,
     TaskComparison,
+    TaskRows,
     TaskSide,
 )
+from nemo_gym.rollout_compare.sides import side_of, sides_of
+from nemo_gym.rollout_compare.statistics import task_statistics
 from nemo_gym.rollout_compare.table import Table, table_of
 
-_MOST_SHARED = 1000
+#: In so many tasks of equal rewards single tests are compared: reading all of a large run again would take too long.
+MOST_AGREEING = 500
 
 
 def compare_rollouts(old_rows: Sequence[Row], new_rows: Sequence[Row], key: str | None = None) -> CompareResult:
@@ -42,11 +46,14 @@ def compare_rollouts(old_rows: Sequence[Row], new_rows: Sequence[Row], key: str 
 def compare_tables(tables: dict[Side, Table]) -> CompareResult:
     """Compare two runs: join their rows by task, then decide each task's category."""
     joined = join(tables)
-    sides = [_sides(tables[side], joined.rows[side]) for side in Side]
+    sides = [sides_of(tables[side], joined.rows[side]) for side in Side]
     tasks = [_compared(*task) for task in zip(joined.tasks, *sides, strict=True)]
     flips = tuple(_flip(tables, joined, number, task) for number, task in enumerate(tasks) if task.winner)
+    agreeing = tuple(islice(_agreeing(tables, joined, tasks), MOST_AGREEING))
+    anonymous = list(_anonymous(tables, joined))
+    tasks += anonymous
     return CompareResult(
-        tasks=[*tasks, *_anonymous(tables, joined)],
+        tasks=tasks,
         old_key=joined.keys[Side.OLD],
         new_key=joined.keys[Side.NEW],
         old_rows=len(tables[Side.OLD]),
@@ -58,80 +65,11 @@ def compare_tables(tables: dict[Side, Table]) -> CompareResult:
         keyed_by_taskset=joined.keyed_by_taskset,
         notes=(*(note for table in tables.values() for note in table.notes), *joined.notes, *_repeat_notes(tasks)),
         flips=flips,
+        agreeing=agreeing,
         join_check=joined.check,
+        statistics=task_statistics(tasks),
+        anonymous=len(anonymous),
     )
-
-
-def summarize_side(rows: Sequence[Row]) -> TaskSide:
-    """What a run's rows for one task say together.
-
-    Raises:
-        CompareInputError: There is no row, or a row breaks a rule.
-    """
-    table = table_of(rows)
-    side = _side_of(table, range(len(table)))
-    if side is None:
-        raise CompareInputError("a side of a task has at least one row")
-    return side
-
-
-def _sides(table: Table, rows: TaskRows) -> Iterator[TaskSide | None]:
-    """What a run says about each task, in the tasks' order."""
-    rewards = array("d", map(table.reward.__getitem__, rows.rows))
-    marked = _marked(table, rows.rows)
-    single: dict[float, TaskSide] = {}  # most tasks of most runs say one of a few things: each is one value
-    for start, end in pairwise(rows.starts):
-        if start == end:
-            yield None
-        elif marked.find(1, start, end) >= 0:
-            yield _side_of(table, rows.rows[start:end])
-        elif end - start > 1:
-            yield TaskSide(end - start, _mean(rewards[start:end]), end - start)
-        else:
-            reward = rewards[start] + 0.0  # of the two zeros the positive one
-            side = single.get(reward)
-            if side is None:
-                side = TaskSide(1, reward, 1)
-                if len(single) < _MOST_SHARED:
-                    single[reward] = side
-            yield side
-
-
-def _marked(table: Table, rows: Sequence[int]) -> bytes:
-    """For each of the rows 1 if it says anything but a finite reward, else 0."""
-    columns = [column.ids for column in (table.masked, table.agent_error, table.failure_kind) if column.says_anything()]
-    if not columns:
-        return bytes(len(rows))
-    return bytes(any(ids[row] for ids in columns) for row in rows)
-
-
-def _side_of(table: Table, rows: Sequence[int]) -> TaskSide | None:
-    """What a run says about a task in the given rows of its table, None without any."""
-    if not rows:
-        return None
-    rewards = [reward for row in rows if not isnan(reward := table.reward[row])]
-    masked = [reason for row in rows if (reason := table.masked[row])]
-    reason = masked[0] if masked else None
-    if reason and len(rows) > 1:
-        reason = f"{len(masked)}/{len(rows)} rows masked: {reason}"
-    return TaskSide(
-        rows=len(rows),
-        reward=_mean(rewards) if rewards else None,
-        reward_rows=len(rewards),
-        masked=reason,
-        agent_error=next((error for row in rows if (error := table.agent_error[row])), None),
-        failure_kind=next((kind for row in rows if (kind := table.failure_kind[row])), None),
-    )
-
-
-def _mean(rewards: Sequence[float]) -> float:
-    """The mean, correctly rounded."""
-    try:
-        return fsum(rewards) / len(rewards) + 0.0  # of the two zeros the positive one
-    except OverflowError:  # the sum is beyond a double, the mean is not
-        from fractions import Fraction
-
-        return float(sum(map(Fraction, rewards)) / len(rewards))
 
 
 def _compared(task: str, old: TaskSide | None, new: TaskSide | None) -> TaskComparison:
@@ -153,16 +91,41 @@ def _anonymous(tables: dict[Side, Table], joined: Join) -> Iterator[TaskComparis
     for side in Side:
         for row in joined.rows[side].anonymous:
             number += 1
-            facts = _side_of(tables[side], [row])
+            facts = side_of(tables[side], [row])
             old, new = (facts, None) if side is Side.OLD else (None, facts)
             yield TaskComparison(f"unknown#{number}", Category.MASKED, old, new)
 
 
 def _flip(tables: dict[Side, Table], joined: Join, number: int, task: TaskComparison) -> Flip:
-    side = task.winner.other if task.winner else Side.OLD
+    assert task.old is not None
+    assert task.new is not None
+    worst, best = (min, max) if task.winner is Side.NEW else (max, min)
+    rows = TaskRows(
+        task,
+        _telling_row(tables, joined, Side.OLD, number, worst),
+        _telling_row(tables, joined, Side.NEW, number, best),
+    )
+    return Flip(task, rows, repeats=compare_repeats(task.old, task.new))
+
+
+def _telling_row(
+    tables: dict[Side, Table], joined: Join, side: Side, number: int, choose: Callable[..., int]
+) -> RowSource:
+    """Of a task's rows with a finite reward, the one with the highest or lowest, of equals the first."""
     table, rows = tables[side], joined.rows[side].of(number)
     measured = rows if len(rows) == 1 else [row for row in rows if not isnan(table.reward[row])]
-    return Flip(task, table.origin(min(measured, key=table.reward.__getitem__)))
+    return table.origin(choose(measured, key=table.reward.__getitem__))
+
+
+def _agreeing(tables: dict[Side, Table], joined: Join, tasks: Sequence[TaskComparison]) -> Iterator[TaskRows]:
+    """The identical tasks of which the first rows of both sides may have verifier output."""
+    if not all(any(table.has_output) for table in tables.values()):
+        return
+    for number, task in enumerate(tasks):
+        if task.category is Category.IDENTICAL:
+            old, new = (joined.rows[side].of(number)[0] for side in Side)
+            if tables[Side.OLD].has_output[old] and tables[Side.NEW].has_output[new]:
+                yield TaskRows(task, tables[Side.OLD].origin(old), tables[Side.NEW].origin(new))
 
 
 def _repeat_notes(tasks: Sequence[TaskComparison]) -> Iterator[Note]:

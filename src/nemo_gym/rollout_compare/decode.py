@@ -8,7 +8,7 @@ by the same paths.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -71,11 +71,11 @@ class RowDecoder:
     A path that a row does not have, or whose value is null, gives None.
     """
 
-    def __init__(self, paths: Sequence[str]) -> None:
-        """Prepare the decoders for two or more paths."""
+    def __init__(self, paths: Sequence[str], undecoded: Sequence[str] = ()) -> None:
+        """Prepare the decoders for two or more paths; of the undecoded ones only whether they are there matters."""
         self._names = [tuple(path.split(".")) for path in paths]
         try:
-            self._fast: _FastDecoder | None = _FastDecoder(self._names)
+            self._fast: _FastDecoder | None = _FastDecoder(self._names, [tuple(path.split(".")) for path in undecoded])
         except ValueError:  # a field that cannot be known beforehand, with a quote or a backslash in its name
             self._fast = None
 
@@ -105,14 +105,15 @@ class RowDecoder:
 class _FastDecoder:
     """Decodes the wanted fields and skips over the rest; raises one of `_REFUSALS` where it cannot tell."""
 
-    def __init__(self, wanted: list[tuple[str, ...]]) -> None:
+    def __init__(self, wanted: list[tuple[str, ...]], undecoded: list[tuple[str, ...]]) -> None:
         leaves = [_shortest(names, wanted) for names in wanted]
+        raw = {names for names in undecoded if leaves.count(names) == 1}  # nobody else wants it, or what is inside
         tree: _Tree = {}
         for leaf in leaves:
             branch = tree
             for name in leaf:
                 branch = branch.setdefault(name, {})
-        row_type, attributes = _struct(tree)
+        row_type, attributes = _struct(tree, raw)
         self._row: Callable[[bytes], Any] = msgspec.json.Decoder(row_type).decode
         self._attributes = [[attributes[leaf[: depth + 1]] for depth in range(len(leaf))] for leaf in leaves]
         self._values: Callable[[Any], tuple[Any, ...]] = attrgetter(*(".".join(path) for path in self._attributes))
@@ -150,7 +151,9 @@ def _dig_attributes(value: object, attributes: Sequence[str]) -> Any:
     return value
 
 
-def _struct(tree: _Tree) -> tuple[type[msgspec.Struct], dict[tuple[str, ...], str]]:
+def _struct(
+    tree: _Tree, raw: Collection[tuple[str, ...]], above: tuple[str, ...] = ()
+) -> tuple[type[msgspec.Struct], dict[tuple[str, ...], str]]:
     """A decoder's type for an object with the given fields, and the attribute for each path.
 
     Attributes have made-up names: a field may be called anything, and no scalar has an attribute of these names.
@@ -163,9 +166,9 @@ def _struct(tree: _Tree) -> tuple[type[msgspec.Struct], dict[tuple[str, ...], st
         attributes[name,] = attribute
         renamed[attribute] = name
         if branch:
-            inner, below = _struct(branch)
+            inner, below = _struct(branch, raw, (*above, name))
             attributes.update({(name, *path): inner_name for path, inner_name in below.items()})
             fields.append((attribute, inner | None | bool | int | float | str | list[Any], inner()))
         else:
-            fields.append((attribute, Any, None))
+            fields.append((attribute, msgspec.Raw if (*above, name) in raw else Any, None))
     return msgspec.defstruct("Fields", fields, frozen=True, gc=False, rename=renamed), attributes

@@ -1,4 +1,4 @@
-"""A losing row to the end of its verifier's output, bounded and safe to print."""
+"""A row to its verifier's output, bounded and safe to print."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.decode import RowDecoder
-from nemo_gym.rollout_compare.logs import LogUnavailable, read_log
-from nemo_gym.rollout_compare.origins import read_again
+from nemo_gym.rollout_compare.logs import LogRoots, LogUnavailable, read_log
+from nemo_gym.rollout_compare.rows import OUTPUT_PATHS
 from nemo_gym.rollout_compare.safe_text import one_line, without_escapes
-from nemo_gym.rollout_compare.schema import DEFAULT_TAIL, CompareResult, Evidence, Row
+from nemo_gym.rollout_compare.schema import Evidence, Row
 
-LOGS_FIELD = "verifier_logs_dir"
-OUTPUT_FIELDS = ("test_output", "verifier_stdout", "verifier_output")
+LOGS_FIELD, *OUTPUT_FIELDS = OUTPUT_PATHS
 
 LINE_LIMIT = 500
 _LINES_READ = 256
@@ -25,39 +24,31 @@ _LINES_READ = 256
 _VERDICT = re.compile(r"fail|pass|error|assert|panic|exception", re.IGNORECASE)
 _PROGRESS = re.compile(r"[\d\W_]+")
 
-_DECODER = RowDecoder((LOGS_FIELD, *OUTPUT_FIELDS))
+OUTPUT_DECODER = RowDecoder(OUTPUT_PATHS)
 
 Roots = Iterable[str | PathLike[str]]
 
 
-class _Output(NamedTuple):
-    """A row's verifier output and where it is from; `text` is None when there is none."""
+class Output(NamedTuple):
+    """A row's verifier output.
+
+    Attributes:
+        evidence: Where it is from, its last lines, or why there is none.
+        text: As much of it as was read; None when there is none.
+        cut: Whether that is not all of it.
+        logs: The log's place as the row names it, None where it names none.
+    """
 
     evidence: Evidence
     text: str | None
-    whole: bool = True
+    cut: bool
+    logs: str | None
 
 
-def with_evidence(result: CompareResult, roots: Roots, tail: int = DEFAULT_TAIL) -> CompareResult:
-    """The result with the last `tail` lines of the losing side's verifier output for every flip.
-
-    Args:
-        result: A comparison.
-        roots: The folders of the runs, in which relative log paths are looked for after the current folder.
-        tail: How many lines; 0 for none.
-    """
-    if tail == 0:
-        return result
-    folders = [Path(root) for root in roots]
-    flips = list(result.flips)
-    for i, found in read_again([flip.losing_row for flip in flips], _DECODER):
-        if isinstance(found, Exception):
-            evidence = Evidence(None, unavailable=str(found))
-        else:
-            output = _output(found, folders, tail)
-            evidence = replace(output.evidence, lines=tuple(tail_lines(output.text or "", tail)))
-        flips[i] = replace(flips[i], evidence=evidence)
-    return replace(result, flips=tuple(flips))
+def output_of(values: Sequence[Any], roots: LogRoots, tail: int) -> Output:
+    """The output that a row's values at `OUTPUT_PATHS` tell of, with its last `tail` lines made safe to print."""
+    found = _output(values, roots, max(tail, _LINES_READ))
+    return found._replace(evidence=replace(found.evidence, lines=tuple(tail_lines(found.text or "", tail))))
 
 
 def verifier_output(row: Row, roots: Roots) -> tuple[str | None, str]:
@@ -65,8 +56,13 @@ def verifier_output(row: Row, roots: Roots) -> tuple[str | None, str]:
 
     Of a file only the end is read. Without any output the text is None, and the second value says why.
     """
-    found = _output(_DECODER.pick(row), [Path(root) for root in roots], _LINES_READ)
+    found = _output(OUTPUT_DECODER.pick(row), log_roots(roots), _LINES_READ)
     return found.text, source_text(found.evidence)
+
+
+def log_roots(roots: Roots) -> LogRoots:
+    """The roots that a script names: folders of runs."""
+    return LogRoots(tuple(Path(root) for root in roots))
 
 
 def source_text(evidence: Evidence) -> str:
@@ -76,21 +72,22 @@ def source_text(evidence: Evidence) -> str:
     return f"row field '{evidence.path}'" if evidence.source == "field" else str(evidence.path)
 
 
-def _output(values: Sequence[Any], roots: list[Path], lines: int) -> _Output:
+def _output(values: Sequence[Any], roots: LogRoots, lines: int) -> Output:
     """The verifier's output: the log that the row names, else the first field of it that is not blank."""
     named, *texts = values
+    logs = named if isinstance(named, str) and named.strip() else None
     why = None
-    if isinstance(named, str) and named.strip():
+    if logs:
         try:
-            log = read_log(named, roots, lines)
-            return _Output(Evidence("file", log.path), log.text, log.whole)
+            log = read_log(logs, roots, lines)
+            return Output(Evidence("file", log.path), log.text, not log.whole, logs)
         except LogUnavailable as error:
             why = str(error)
     for field, text in zip(OUTPUT_FIELDS, texts, strict=True):
         if isinstance(text, str) and text.strip():
-            return _Output(Evidence("field", field, unavailable=why), text)
+            return Output(Evidence("field", field, unavailable=why), text, False, logs)
     neither = f"the row has neither {LOGS_FIELD} nor {', '.join(OUTPUT_FIELDS[:-1])} or {OUTPUT_FIELDS[-1]}"
-    return _Output(Evidence(None, unavailable=why or neither), None)
+    return Output(Evidence(None, unavailable=why or neither), None, False, logs)
 
 
 def tail_lines(text: str, count: int) -> list[str]:

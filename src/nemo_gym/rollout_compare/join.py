@@ -10,7 +10,8 @@ from itertools import accumulate, groupby
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.join_check import check_inputs, doubts
-from nemo_gym.rollout_compare.keys import PLANNED, Kind, Rung, choose_keys, first_key
+from nemo_gym.rollout_compare.keys import choose_keys, first_key
+from nemo_gym.rollout_compare.ladder import PLANNED, Kind, Rung
 from nemo_gym.rollout_compare.planned import Place, planned_identity, planned_places
 from nemo_gym.rollout_compare.rows import Identity
 from nemo_gym.rollout_compare.schema import JoinCheck, Note, Row, Side
@@ -87,9 +88,11 @@ def _named(table: Table, rung: Rung) -> tuple[array[int], list[Identity | None]]
 
     Such a failure is of the task of the first row beside it with its task index, else of the one that was planned.
     """
-    ids, values = rung.ids[:], list(rung.values)
+    if not table.nameless:
+        return rung.column.ids, rung.column.values
+    ids, values = rung.column.ids[:], list(rung.column.values)
     indexes = table.task_index.codes
-    places = planned_places(table) if table.nameless else []
+    places = planned_places(table)
     for beside, group in groupby(table.nameless, key=lambda failure: failure.beside):
         failures = list(group)
         wanted = {indexes[failure.row] for failure in failures} - {-1}
@@ -98,6 +101,8 @@ def _named(table: Table, rung: Rung) -> tuple[array[int], list[Identity | None]]
             if indexes[row] in wanted and ids[row]:
                 first.setdefault(indexes[row], ids[row])
         for failure in failures:
+            if ids[failure.row]:
+                continue  # named by a field that has no say but is the key all the same
             ids[failure.row] = first.get(indexes[failure.row], 0)
             place = places[failure.row]
             if not ids[failure.row] and place:
@@ -126,7 +131,7 @@ def _rows_by_task(tasks: array[int], nowhere: int) -> TaskRows:
     """Gather a run's rows by task; those without one come last."""
     rows = array("I", sorted(range(len(tasks)), key=tasks.__getitem__))
     counts = Counter(tasks)
-    starts = array("I", accumulate((counts[number] for number in range(nowhere)), initial=0))
+    starts = array("I", accumulate(map(counts.__getitem__, range(nowhere)), initial=0))
     return TaskRows(rows, starts, list(rows[starts[-1] :]))
 
 

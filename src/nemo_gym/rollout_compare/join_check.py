@@ -7,7 +7,8 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from nemo_gym.rollout_compare.keys import Choice, Kind
+from nemo_gym.rollout_compare.columns import Column
+from nemo_gym.rollout_compare.keys import Choice
 from nemo_gym.rollout_compare.planned import unrecorded_note
 from nemo_gym.rollout_compare.schema import JoinCheck, Note, Side
 from nemo_gym.rollout_compare.table import INDEX_PATH, Table
@@ -18,18 +19,18 @@ _LABELS_SHOWN = 3
 def check_inputs(tables: dict[Side, Table], tasks_of: dict[Side, array[int]], tasks: Sequence[str]) -> JoinCheck:
     """Compare what the systems were asked, for each task that both runs have."""
     joined = set(tasks_of[Side.OLD]) & set(tasks_of[Side.NEW]) - {len(tasks)}
-    asked = [_inputs_of(tables[side], tasks_of[side]) for side in Side]
-    compared = joined & {task for task, _ in asked[0]} & {task for task, _ in asked[1]}
+    if not all(table.inputs.says_anything() for table in tables.values()):
+        return JoinCheck(len(joined))
+    texts: Column[str] = Column()  # each input of either run once
+    asked = []
+    for side in Side:
+        texts.append_all(tables[side].inputs.values)
+        numbers = texts.ids[-len(tables[side].inputs.values) :]
+        pairs = set(zip(tasks_of[side], map(numbers.__getitem__, tables[side].inputs.ids), strict=True))
+        asked.append({pair for pair in pairs if pair[1]} if 0 in tables[side].inputs.ids else pairs)
+    compared = joined.intersection(*({task for task, _ in pairs} for pairs in asked))
     differ = sorted({task for task, _ in asked[0] ^ asked[1]} & compared)
     return JoinCheck(len(joined), len(compared), len(differ), tuple(tasks[task] for task in differ))
-
-
-def _inputs_of(table: Table, tasks: array[int]) -> set[tuple[int, str]]:
-    """Each task with each input that its rows tell."""
-    if not table.inputs.says_anything():
-        return set()
-    pairs = set(zip(tasks, table.inputs.ids, strict=True))
-    return {(task, text) for task, asked in pairs if (text := table.inputs.values[asked]) is not None}
 
 
 def doubts(
@@ -40,11 +41,11 @@ def doubts(
         yield Note("same id, different task input", check.tasks_differ)
     present = {side: set(tasks_of[side]) - {len(tasks)} for side in Side}
     if not check.joined and all(present.values()):
-        yield from _no_common_task(present, tasks, choice)
+        yield from _no_common_task(tables, present, tasks, choice)
     yield from _near_misses(present, tasks)
     for side, table in tables.items():
         yield from _repeated_attempts(table, tasks_of[side], tasks, side)
-        if len(present[side]) == 1 and len(table) > 1 and len(tasks) > 1:
+        if len(present[side]) == 1 and len(table) > 1:
             (only,) = present[side]
             yield Note(f"every row of the {side} run has one task by {choice.rungs[side].name}", (tasks[only],))
         unrecorded = unrecorded_note(table, side)
@@ -52,16 +53,17 @@ def doubts(
             yield unrecorded
 
 
-def _no_common_task(present: dict[Side, set[int]], tasks: Sequence[str], choice: Choice) -> Iterator[Note]:
+def _no_common_task(
+    tables: dict[Side, Table], present: dict[Side, set[int]], tasks: Sequence[str], choice: Choice
+) -> Iterator[Note]:
     """The runs' labels next to each other, so that a reader sees why they do not meet."""
-    sides = []
-    for side in Side:
-        labels = ", ".join(tasks[task] for task in sorted(present[side])[:_LABELS_SHOWN])
-        sides.append(f"{side} tasks by {choice.rungs[side].name}: {labels}")
     hint = ""
-    if any(rung.kind is Kind.INPUT for rung in choice.rungs.values()):
-        hint = f"; --key {INDEX_PATH} is right if both runs read the same inputs file and only the wording differs"
-    yield Note(f"the runs have no task in common: {'; '.join(sides)}{hint}")
+    if all(-1 not in table.task_index.codes for table in tables.values()):
+        hint = f"; if both read the same inputs file, --key {INDEX_PATH} joins them by the position there"
+    yield Note(f"the runs have no task in common{hint}")
+    for side in Side:
+        first = tuple(tasks[task] for task in sorted(present[side])[:_LABELS_SHOWN])
+        yield Note(f"first {side} tasks by {choice.rungs[side].name}", first)
 
 
 def _near_misses(present: dict[Side, set[int]], tasks: Sequence[str]) -> Iterator[Note]:

@@ -2,55 +2,21 @@
 
 from __future__ import annotations
 
-from array import array
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from enum import StrEnum
+from functools import partial
 from itertools import groupby, product
 
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.columns import Column
 from nemo_gym.rollout_compare.labels import Labels, input_labels, labels_of
-from nemo_gym.rollout_compare.planned import planned_columns
-from nemo_gym.rollout_compare.rows import Identity, label_of
+from nemo_gym.rollout_compare.ladder import PLANNED, Kind, Rung, fine, itself, ladder_of
+from nemo_gym.rollout_compare.rows import Identity
 from nemo_gym.rollout_compare.schema import KEY_CANDIDATES, CompareInputError, Note, Side
 from nemo_gym.rollout_compare.table import INDEX_PATH, Table
-from nemo_gym.rollout_compare.task_input import INPUT_PATH
+from nemo_gym.rollout_compare.task_input import input_label
 
-#: A field that is an identity by its definition: it is never questioned.
-_UNQUESTIONED = "_ng_task_id"
-PLANNED = "materialized_inputs:"
 _SHOWN_FIELDS = 20
-
-
-class Kind(StrEnum):
-    """What sort of identity a rung of the ladder gives."""
-
-    FIELD = "field"
-    PLANNED = "planned"
-    INPUT = "input"
-    INDEX = "index"
-
-
-class Rung(Struct, frozen=True):
-    """A field that every row with a say carries.
-
-    Attributes:
-        name: The field, as a dotted path; of the planned rows with `materialized_inputs:` before it.
-        kind: What sort of identity it gives.
-        rank: Its place on the ladder, from 0.
-        ids: For each row the place of its identity in `values`; 0 where it has none.
-        values: The identities.
-        rejected: Why it does not tell tasks apart, None if it may.
-    """
-
-    name: str
-    kind: Kind
-    rank: int
-    ids: array[int]
-    values: Sequence[Identity | None]
-    rejected: str | None
 
 
 class Choice(Struct, frozen=True):
@@ -58,14 +24,18 @@ class Choice(Struct, frozen=True):
 
     Attributes:
         rungs: Each run's key.
+        labels: What the tasks are called by them.
         notes: Why these, where they are not among the first candidates.
     """
 
     rungs: dict[Side, Rung]
+    labels: Labels
     notes: tuple[Note, ...]
 
     def relabelled(self, identities: Mapping[Side, Sequence[Identity | None]]) -> Labels:
         """What the runs' identities, those of the keys and perhaps more, are called."""
+        if all(identities[side] is rung.column.values for side, rung in self.rungs.items()):
+            return self.labels
         return _labels(self.rungs, identities)
 
 
@@ -77,99 +47,75 @@ def choose_keys(tables: dict[Side, Table]) -> Choice:
     Raises:
         CompareInputError: A run has no such field.
     """
-    ladders = {side: list(_ladder(table)) for side, table in tables.items() if table.has_voters()}
+    ladders = {side: ladder_of(table) for side, table in tables.items() if table.has_voters()}
     if not ladders:
         raise CompareInputError("neither run has a row that names a task: there is nothing to compare")
     for side, ladder in ladders.items():
-        if not ladder or (ladder[0].kind is Kind.INDEX and not _indexes_agree(ladders, tables)):
+        if not _fallback(ladder) and not _indexes_agree(ladders, tables):
             raise _no_key(tables[side], ladders)
     for side in Side:
         if side not in ladders:
             ladders[side] = [_without_rows(rung, tables[side]) for rung in ladders[side.other]]
-    old, new = _best_pair(ladders, tables)
-    rungs = {Side.OLD: old, Side.NEW: new}
-    return Choice(rungs, tuple(_why(rungs, ladders)))
+    rungs, labels = _best_pair(ladders, tables)
+    return Choice(rungs, labels, tuple(_why(rungs, ladders)))
 
 
 def first_key(table: Table) -> str | None:
     """The earliest field that tells a run's tasks apart, None where there is none."""
-    ladder = list(_ladder(table))
-    rung = _first([rung for rung in ladder if not rung.rejected]) or _first(ladder)
+    ladder = ladder_of(table)
+    rung = _fallback(ladder)
     return rung.name if rung else None
-
-
-def _ladder(table: Table) -> Iterator[Rung]:
-    """The fields that every row with a say carries, in the order in which they are asked."""
-    fields = len(table.keys)
-    for rank, (path, column) in enumerate(table.keys.items()):
-        if column.first_missing is None:
-            why = _merges(column, table) if table.key is None and path != _UNQUESTIONED else None
-            yield Rung(path, Kind.FIELD, rank, column.ids, column.values, why)
-    if table.key is not None:
-        return
-    for rank, (path, planned) in enumerate(planned_columns(table).items(), fields):
-        yield Rung(PLANNED + path, Kind.PLANNED, rank, planned.ids, planned.values, _merges(planned, table))
-    if _on_every_voter(table, table.inputs.ids, 0):
-        asked = table.inputs
-        yield Rung(INPUT_PATH, Kind.INPUT, 2 * fields, asked.ids, asked.values, _crosses_index(table))
-    if _on_every_voter(table, table.task_index.codes, -1):
-        by_index: Column[Identity] = Column()
-        by_index.append_all([str(table.task_index.value(code)) for code in table.task_index.codes])
-        yield Rung(INDEX_PATH, Kind.INDEX, 2 * fields + 1, by_index.ids, by_index.values, None)
-
-
-def _on_every_voter(table: Table, ids: Sequence[int], nothing: int) -> bool:
-    silent = {failure.row for failure in table.nameless}
-    return all(row in silent for row, value in enumerate(ids) if value == nothing)
-
-
-def _merges(column: Column[Identity], table: Table) -> str | None:
-    """How a field merges tasks that have different inputs, None if it does not."""
-    known = {pair for pair in zip(column.ids, table.inputs.ids, strict=True) if all(pair)}
-    inputs = Counter(value for value, _ in known)
-    value, most = max(inputs.items(), key=lambda item: (item[1], -item[0]), default=(0, 1))
-    if most == 1:
-        return None
-    label = label_of(column.values[value] or "", with_taskset=True)
-    return f"{column.ids.count(value)} rows share {label!r} with {most} different inputs"
-
-
-def _crosses_index(table: Table) -> str | None:
-    """Why the input does not tell tasks apart as the rows' task indexes do, None if it does or there are none."""
-    known = {
-        (asked, code)
-        for asked, code in zip(table.inputs.ids, table.task_index.codes, strict=True)
-        if asked and code != -1
-    }
-    if len({asked for asked, _ in known}) < len(known):
-        return f"rows with different {INDEX_PATH} share an input"
-    if len({code for _, code in known}) < len(known):
-        return f"rows with one {INDEX_PATH} have different inputs"
-    return None
 
 
 def _without_rows(rung: Rung, table: Table) -> Rung:
     """The other run's key for a run of which no row has a say."""
-    return Rung(rung.name, rung.kind, rung.rank, array("I", bytes(4 * len(table))), [None], None)
+    empty: Column[Identity] = Column()
+    empty.append_all([None] * len(table))
+    return Rung(rung.name, rung.kind, rung.rank, partial(itself, empty), fine)
 
 
-def _best_pair(ladders: dict[Side, list[Rung]], tables: dict[Side, Table]) -> tuple[Rung, Rung]:
+def _best_pair(ladders: dict[Side, list[Rung]], tables: dict[Side, Table]) -> tuple[dict[Side, Rung], Labels]:
     """The earliest fields that tell tasks apart and by which the runs meet; else the earliest that tell them apart."""
-    sound = {side: [rung for rung in ladder if not rung.rejected] for side, ladder in ladders.items()}
-    pairs = [pair for pair in product(sound[Side.OLD], sound[Side.NEW]) if _may_join(*pair)]
-    pairs.sort(key=lambda pair: (max(rung.rank for rung in pair), sum(rung.rank for rung in pair)))
-    for _, group in groupby(pairs, key=lambda pair: (max(rung.rank for rung in pair), sum(rung.rank for rung in pair))):
-        meeting = [(shared, pair) for pair in group if (shared := _shared(pair))]
-        meeting = [one for one in meeting if one[1][0].kind is not Kind.INDEX or _indexes_agree(ladders, tables)]
+    for group in _pairs(ladders):
+        meeting = []
+        for pair in group:
+            if any(rung.rejected for rung in pair):
+                continue
+            rungs = dict(zip(Side, pair, strict=True))
+            labels = _labels(rungs)
+            if labels.meet() and (pair[0].kind is not Kind.INDEX or _indexes_agree(ladders, tables)):
+                meeting.append((rungs, labels))
+        if len(meeting) == 1:
+            return meeting[0]
         if meeting:
-            return max(meeting, key=lambda one: (len(one[0]), min(one[0])))[1]
-    first = {side: _first(sound[side]) or _first(ladders[side]) or ladders[side][0] for side in Side}
-    return first[Side.OLD], first[Side.NEW]
+            return max(meeting, key=lambda one: (len(shared := one[1].shared()), min(shared)))
+    rungs = {side: _fallback(ladders[side]) or ladders[side][0] for side in Side}
+    return rungs, _labels(rungs)
 
 
-def _first(ladder: Sequence[Rung]) -> Rung | None:
-    """The earliest that is an identity of its own: a position in a file is none."""
-    return next((rung for rung in ladder if rung.kind is not Kind.INDEX), None)
+def _pairs(ladders: dict[Side, list[Rung]]) -> Iterator[list[tuple[Rung, Rung]]]:
+    """The pairs of keys in the order in which they are tried, those that nothing tells apart together.
+
+    First the first field of either run; then by how far up the ladder, the same field for both before two fields. The
+    order is the same whichever run is called old.
+    """
+    pairs = [pair for pair in product(ladders[Side.OLD], ladders[Side.NEW]) if _may_join(*pair)]
+    if pairs and pairs[0] == (ladders[Side.OLD][0], ladders[Side.NEW][0]):
+        yield [pairs.pop(0)]
+    pairs.sort(key=_height)
+    yield from (list(group) for _, group in groupby(pairs, key=_height))
+
+
+def _height(pair: tuple[Rung, Rung]) -> tuple[int, bool, int]:
+    old, new = pair
+    return max(old.rank, new.rank), old.name != new.name, old.rank + new.rank
+
+
+def _fallback(ladder: Sequence[Rung]) -> Rung | None:
+    """The earliest field that tells tasks apart, else the earliest; a position in a file or a refused input never."""
+    own = [rung for rung in ladder if rung.kind in (Kind.FIELD, Kind.PLANNED)]
+    by_input = [rung for rung in ladder if rung.kind is Kind.INPUT and not rung.rejected]
+    return next((rung for rung in (*own, *by_input) if not rung.rejected), None) or next(iter(own), None)
 
 
 def _may_join(old: Rung, new: Rung) -> bool:
@@ -179,14 +125,13 @@ def _may_join(old: Rung, new: Rung) -> bool:
 
 
 def _labels(rungs: dict[Side, Rung], identities: Mapping[Side, Sequence[Identity | None]] | None = None) -> Labels:
-    named = identities or {side: rung.values for side, rung in rungs.items()}
-    return input_labels(named) if any(rung.kind is Kind.INPUT for rung in rungs.values()) else labels_of(named)
-
-
-def _shared(pair: tuple[Rung, Rung]) -> set[str]:
-    """The labels by which two runs meet."""
-    labels = _labels(dict(zip(Side, pair, strict=True))).of
-    return {label for label in set(labels[Side.OLD]).intersection(labels[Side.NEW]) if label is not None}
+    named = dict(identities or {side: rung.column.values for side, rung in rungs.items()})
+    by_input = [side for side, rung in rungs.items() if rung.kind is Kind.INPUT]
+    if len(by_input) == len(rungs):
+        return input_labels(named)
+    for side in by_input:  # the other run has no inputs: nothing joins
+        named[side] = [None if one is None else input_label(str(one)) for one in named[side]]
+    return labels_of(named)
 
 
 def _indexes_agree(ladders: dict[Side, list[Rung]], tables: dict[Side, Table]) -> bool:
@@ -200,8 +145,8 @@ def _indexes_agree(ladders: dict[Side, list[Rung]], tables: dict[Side, Table]) -
 
 def _inputs_by_index(table: Table, rung: Rung) -> dict[Identity, set[str]]:
     found: dict[Identity, set[str]] = {}
-    for index, asked in set(zip(rung.ids, table.inputs.ids, strict=True)):
-        identity, text = rung.values[index], table.inputs.values[asked]
+    for index, asked in set(zip(rung.column.ids, table.inputs.ids, strict=True)):
+        identity, text = rung.column.values[index], table.inputs.values[asked]
         if identity is not None and text is not None:
             found.setdefault(identity, set()).add(text)
     return found
@@ -218,25 +163,27 @@ def _why(rungs: dict[Side, Rung], ladders: dict[Side, list[Rung]]) -> Iterator[N
 
 
 def _why_of(rung: Rung, ladder: Sequence[Rung]) -> str | None:
-    rejected = [
-        f"{other.name} was rejected, {other.rejected}" for other in ladder if other.rejected and other is not rung
-    ]
+    """Why a run is joined by a key, None where that needs no word."""
     if rung.rejected:
         return f"joined by {rung.name}, which may be wrong: {rung.rejected}, and no other field tells its tasks apart"
-    if rung.rank >= len(KEY_CANDIDATES):
-        return f"joined by {_described(rung)}: {'; '.join(rejected) or _NONE_CARRIED}"
-    return f"joined by {rung.name}: {'; '.join(rejected)}" if rejected and ladder[0] is not rung else None
-
-
-_NONE_CARRIED = "no field that usually names the task stands on every row"
+    before = [other for other in ladder if other.rank < rung.rank]
+    passed = [
+        f"{other.name}: rejected, {other.rejected}" if other.rejected else f"{other.name}: by it the runs share no task"
+        for other in before
+    ]
+    if not passed and rung.rank < len(KEY_CANDIDATES):
+        return None
+    return (
+        f"joined by {_described(rung)} ({'; '.join(passed) or 'no field that usually names the task is on every row'})"
+    )
 
 
 def _described(rung: Rung) -> str:
     described = {
         Kind.FIELD: rung.name,
-        Kind.PLANNED: f"{rung.name.removeprefix(PLANNED)} of the planned rows in the materialized inputs",
-        Kind.INPUT: "what the system was asked (the task input)",
-        Kind.INDEX: f"{INDEX_PATH}, the position in the input file, because the inputs of both runs agree",
+        Kind.PLANNED: f"{rung.name.removeprefix(PLANNED)} of the rows planned in the materialized inputs",
+        Kind.INPUT: "the task input, what the system was asked",
+        Kind.INDEX: f"{INDEX_PATH}, the position in the input file, under which both runs were asked the same",
     }
     return described[rung.kind]
 

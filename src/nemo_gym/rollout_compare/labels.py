@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from nemo_gym.rollout_compare.rows import Identity, label_of
 from nemo_gym.rollout_compare.schema import Note, Side
-from nemo_gym.rollout_compare.task_input import short_labels
+from nemo_gym.rollout_compare.task_input import input_labels as labels_of_inputs
 
 _Labels = list[str | None]
 
@@ -33,7 +33,12 @@ class Labels(Struct, frozen=True):
 
     def meet(self) -> bool:
         """Whether the runs share a label."""
-        return not set(self.of[Side.OLD]).isdisjoint(set(self.of[Side.NEW]) - {None})
+        others = set(self.of[Side.NEW])
+        return any(label in others for label in self.of[Side.OLD] if label is not None)
+
+    def shared(self) -> set[str]:
+        """The labels by which the runs meet."""
+        return {label for label in set(self.of[Side.OLD]).intersection(self.of[Side.NEW]) if label is not None}
 
 
 def labels_of(identities: Mapping[Side, Sequence[Identity | None]]) -> Labels:
@@ -46,9 +51,9 @@ def labels_of(identities: Mapping[Side, Sequence[Identity | None]]) -> Labels:
 def input_labels(identities: Mapping[Side, Sequence[Identity | None]]) -> Labels:
     """The same for task inputs: their labels have no prefix or taskset, and no more digits than they need."""
     distinct = {one for named in identities.values() for one in named if isinstance(one, str)}
-    short = short_labels(distinct)
+    called = labels_of_inputs(distinct)
     of = {
-        side: [short.get(one) if isinstance(one, str) else None for one in named] for side, named in identities.items()
+        side: [called.get(one) if isinstance(one, str) else None for one in named] for side, named in identities.items()
     }
     return Labels(of, {Side.OLD: None, Side.NEW: None}, False, ())
 
@@ -58,9 +63,7 @@ def _labels(identities: Mapping[Side, Sequence[Identity | None]]) -> tuple[dict[
     tasksets = {side: _tasksets(identities[side]) for side in Side}
     keyed = [side for side in Side if len(tasksets[side]) > 1]
     labels: dict[Side, _Labels] = {
-        side: [
-            one if one is None or isinstance(one, str) else label_of(one, with_taskset=side in keyed) for one in named
-        ]
+        side: [_label(one, with_taskset=side in keyed) for one in named] if tasksets[side] else _plain(named)
         for side, named in identities.items()
     }
     if len(keyed) == 2:
@@ -89,8 +92,19 @@ def _tell_apart(identities: Mapping[Side, Sequence[Identity | None]], labels: di
         ]
 
 
-def _tasksets(identities: Iterable[Identity | None]) -> set[str]:
+def _tasksets(identities: Sequence[Identity | None]) -> set[str]:
+    if tuple not in set(map(type, identities)):
+        return set()
     return {one[0] for one in identities if isinstance(one, tuple)}
+
+
+def _label(one: Identity | None, *, with_taskset: bool) -> str | None:
+    return None if one is None else label_of(one, with_taskset=with_taskset)
+
+
+def _plain(identities: Iterable[Identity | None]) -> _Labels:
+    """The labels of identities that are text, all of them."""
+    return [one if one is None or isinstance(one, str) else one[1] for one in identities]
 
 
 def _plain_ids(identities: Iterable[Identity | None], own: Collection[str]) -> tuple[set[tuple[str, str]], list[str]]:

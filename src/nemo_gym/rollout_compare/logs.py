@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from msgspec import Struct
 
@@ -19,6 +21,10 @@ LOG_ENDINGS = (".txt", ".log", ".out")
 BLOCK_BYTES = 1 << 20
 _BYTES_PER_LINE = 4 << 10
 _MOST_BYTES = 64 << 20
+_REPORT_BYTES = 4 << 20
+_MOST_REPORTS = 50
+_MOST_PARTS = 64
+_MOST_TRIED = 4
 
 
 class LogUnavailable(Exception):
@@ -39,17 +45,30 @@ class LogTail(Struct, frozen=True):
     whole: bool
 
 
-def read_log(named: str, roots: Iterable[Path], lines: int) -> LogTail:
+class LogRoots(Struct, frozen=True):
+    """The folders in which a side's logs are looked for and may be read.
+
+    Attributes:
+        folders: Those of the runs' files; relative paths are tried under the current folder, then under these.
+        logs: Those that were named for logs, tried after them; absolute paths that are dead here are found again there.
+    """
+
+    folders: tuple[Path, ...]
+    logs: tuple[Path, ...] = ()
+
+    def all(self) -> tuple[Path, ...]:
+        """Every folder, in the order in which they are tried."""
+        return (*self.folders, *self.logs)
+
+
+def read_log(named: str, roots: LogRoots, lines: int) -> LogTail:
     """The end of the log that a row names, a file or a folder that holds `test-stdout.txt`: that many lines or more.
 
     Of lines that are very long it may be less: what is read is bounded, however large the file is.
 
-    A relative path is tried under the current folder, then under each root.
-
     Raises:
         LogUnavailable: It is nowhere, may not be read, or cannot be read.
     """
-    roots = list(roots)
     try:
         path = _find(named, roots)
         resolved = path.resolve(strict=True)
@@ -61,33 +80,69 @@ def read_log(named: str, roots: Iterable[Path], lines: int) -> LogTail:
         raise LogUnavailable(f"cannot read {named}: {error}") from None
 
 
-def _find(named: str, roots: list[Path]) -> Path:
-    folders = [Path(named)] if os.path.isabs(named) else [Path(root, named) for root in (Path(), *roots)]
+def read_reports(named: str, roots: LogRoots) -> Iterator[tuple[str, bytes]]:
+    """The reports of single tests in the logs folder that a row names: each file's name and its beginning."""
+    try:
+        folder = _find(named, roots).parent
+        names = sorted(entry.name for entry in os.scandir(folder) if _is_report(entry.name))[:_MOST_REPORTS]
+    except (LogUnavailable, OSError, ValueError):
+        return
+    for name in names:
+        with suppress(LogUnavailable, OSError, ValueError, RuntimeError):
+            resolved = (folder / name).resolve(strict=True)
+            _check_inside(folder / name, resolved, roots)
+            with _opened(folder / name, resolved) as file:
+                yield name, file.read(_REPORT_BYTES)
+
+
+def _is_report(name: str) -> bool:
+    return name.lower() == "ctrf.json" or name.lower().endswith(".xml")
+
+
+def _find(named: str, roots: LogRoots) -> Path:
+    """Where the log is: a relative path under each root, a dead absolute one by its longest end under one of `logs`."""
+    if os.path.isabs(named):
+        parts = Path(named).parts[-_MOST_PARTS:]
+        ends = (Path(*parts[start:]) for start in range(1, len(parts)))
+        folders = [Path(named), *(root / end for end in ends for root in roots.logs)]
+    else:
+        folders = [Path(root, named) for root in (Path(), *roots.all())]
     tried = []
     for folder in dict.fromkeys(folders):
         path = folder / LOG_NAME if folder.is_dir() else folder
         if os.path.lexists(path):
             return path
         tried.append(str(path))
-    raise LogUnavailable(f"not found: {', '.join(tried)}")
+    more = f" and {len(tried) - _MOST_TRIED} more places" if len(tried) > _MOST_TRIED else ""
+    raise LogUnavailable(f"not found: {', '.join(tried[:_MOST_TRIED])}{more}")
 
 
-def _check_allowed(path: Path, resolved: Path, roots: list[Path]) -> None:
+def _check_allowed(path: Path, resolved: Path, roots: LogRoots) -> None:
     if resolved.name != LOG_NAME:
         if resolved.suffix not in LOG_ENDINGS:
             raise LogUnavailable(f"{path} is not read: it is no {LOG_NAME} and no {', '.join(LOG_ENDINGS)} file")
-        if not any(resolved.is_relative_to(root.resolve()) for root in roots):
-            raise LogUnavailable(f"{path} is not read: it lies outside the runs' folders and --logs-root")
+        _check_inside(path, resolved, roots)
     if not stat.S_ISREG(os.stat(resolved).st_mode):
         raise LogUnavailable(f"{path} is not read: it is no regular file")
 
 
-def _tail(path: Path, resolved: Path, lines: int) -> LogTail:
+def _check_inside(path: Path, resolved: Path, roots: LogRoots) -> None:
+    if not any(resolved.is_relative_to(root.resolve()) for root in roots.all()):
+        raise LogUnavailable(f"{path} is not read: it lies outside the runs' folders and --logs-root")
+
+
+@contextmanager
+def _opened(path: Path, resolved: Path) -> Iterator[BinaryIO]:
     # The file may be replaced between the check and here: no link is followed and no pipe waited for.
     descriptor = os.open(resolved, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise LogUnavailable(f"{path} is not read: it is no regular file")
+        yield file
+
+
+def _tail(path: Path, resolved: Path, lines: int) -> LogTail:
+    with _opened(path, resolved) as file:
         start = file.seek(0, os.SEEK_END)
         most = max(BLOCK_BYTES, min(lines * _BYTES_PER_LINE, _MOST_BYTES))
         blocks: list[bytes] = []

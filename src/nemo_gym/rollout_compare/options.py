@@ -28,6 +28,9 @@ Examples:
 
   # Join on an explicit field when auto-detection picks the wrong one
   gym dev compare old.jsonl new.jsonl --key verifier_metadata.instance_id
+
+  # A run's folder against compressed shards; fail if the new side lost tasks
+  gym dev compare old_run/ "new_run/part-*.jsonl.zst" --fail-on "lost>3"
 """
 
 
@@ -36,18 +39,20 @@ class Option(Struct, frozen=True):
 
     Attributes:
         flag: How it is given on the command line; None for an argument that is told by its place.
-        kind: `text` (never empty), `count` (a whole number, 0 or more), `number` (1 or more) or `switch` (given or
-            not).
+        kind: `text` (never empty), `count` (a whole number, 0 or more), `number` (1 or more), `switch` (given or
+            not), `rule` (of the gate) or `category` (of tasks).
         description: What it does, as the help says it.
         metavar: What its value is called in the help.
         default: Its value when it is not given.
+        many: Whether it may be given several times; its value is a tuple.
     """
 
     flag: str | None
-    kind: Literal["text", "count", "number", "switch"]
+    kind: Literal["text", "count", "number", "switch", "rule", "category"]
     description: str
     metavar: str = ""
     default: int | bool | None = None
+    many: bool = False
 
 
 #: By the name of the config's field.
@@ -66,8 +71,12 @@ OPTIONS = {
         "Field that holds the task's id, as a dotted path; found for each side by itself if not given.",
         metavar="FIELD",
     ),
-    "old_key": Option("--old-key", "text", "The same for the old side only.", metavar="FIELD"),
-    "new_key": Option("--new-key", "text", "The same for the new side only.", metavar="FIELD"),
+    "old_key": Option(
+        "--old-key", "text", "Field that holds the task's id on the old side; goes before --key.", metavar="FIELD"
+    ),
+    "new_key": Option(
+        "--new-key", "text", "Field that holds the task's id on the new side; goes before --key.", metavar="FIELD"
+    ),
     "skip_bad_lines": Option(
         "--skip-bad-lines",
         "switch",
@@ -81,6 +90,20 @@ OPTIONS = {
         metavar="N",
     ),
     "quiet": Option("--quiet", "switch", "Show no progress.", default=False),
+    "fail_on": Option(
+        "--fail-on",
+        "rule",
+        "End with status 3 if the comparison breaks this rule: flipped, lost (the old side wins), agent-error, masked "
+        "or missing, each with >N for more than N tasks (in quotes), or worse (the verdict).",
+        metavar="RULE",
+        many=True,
+    ),
+    "rerun": Option(
+        "--rerun",
+        "text",
+        "Write the labels of the tasks to run again to this file: masked, missing, or with an agent error.",
+        metavar="PATH",
+    ),
     "tail": Option(
         "--tail",
         "count",
@@ -95,8 +118,24 @@ OPTIONS = {
     "logs_root": Option(
         "--logs-root",
         "text",
-        "Folder under which relative verifier_logs_dir paths are looked for as well.",
+        "Folder under which verifier_logs_dir paths are looked for after the runs' own folders: relative ones, and "
+        "absolute ones of another machine by their longest end there. For one side only: old=DIR or new=DIR.",
         metavar="DIR",
+        many=True,
+    ),
+    "both_sides": Option(
+        "--both-sides", "switch", "Show the winning side's verifier output under the losing side's.", default=False
+    ),
+    "max_flips": Option(
+        "--max-flips", "count", "Show so many flips of each kind, and how many more there are.", metavar="N"
+    ),
+    "only": Option(
+        "--only",
+        "category",
+        "Show this section only: identical, flipped, flipped_agent_error, masked or missing. Counts and JSON are those "
+        "of the whole.",
+        metavar="CATEGORY",
+        many=True,
     ),
 }
 
@@ -112,7 +151,12 @@ class Options(Struct, frozen=True, kw_only=True):
     skip_bad_lines: bool = False
     jobs: int | None = None
     quiet: bool = False
+    fail_on: tuple[str, ...] = ()
+    rerun: str | None = None
     tail: int = DEFAULT_TAIL
     json_output: str | None = None
     json_stdout: bool = False
-    logs_root: str | None = None
+    logs_root: tuple[str, ...] = ()
+    both_sides: bool = False
+    max_flips: int | None = None
+    only: tuple[str, ...] = ()

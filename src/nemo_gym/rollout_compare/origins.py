@@ -16,11 +16,12 @@ from nemo_gym.rollout_compare.schema import CompareInputError, Row, RowSource
 
 
 class FileRow(Struct, frozen=True):
-    """A row's place in a file."""
+    """A row's place in a file, and whether it may have verifier output: else it need not be read for that."""
 
     source: Input
     line: int
     offset: int
+    has_output: bool = True
 
     @property
     def where(self) -> str:
@@ -78,11 +79,11 @@ class Origins:
         self._runs.extend((row + first, line + lines_before) for first, line in other._runs)
         self.offsets.extend(other.offsets)
 
-    def of(self, row: int) -> FileRow:
+    def of(self, row: int, *, has_output: bool = True) -> FileRow:
         """A row's place."""
         source = self._sources[bisect_right(self._sources, row, key=_first) - 1][1]
         first, line = self._runs[bisect_right(self._runs, row, key=_first) - 1]
-        return FileRow(source, line + row - first, self.offsets[row])
+        return FileRow(source, line + row - first, self.offsets[row], has_output)
 
 
 def _first(entry: tuple[int, Any]) -> int:
@@ -96,7 +97,9 @@ def read_again(rows: Sequence[RowSource], decoder: RowDecoder) -> Iterator[tuple
     """
     of_files: list[tuple[int, FileRow]] = []
     for i, row in enumerate(rows):
-        if isinstance(row, FileRow):
+        if isinstance(row, FileRow) and not row.has_output:
+            yield i, decoder.pick({})
+        elif isinstance(row, FileRow):
             of_files.append((i, row))
         else:
             yield i, decoder.pick(row.read())

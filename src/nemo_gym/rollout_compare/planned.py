@@ -41,8 +41,8 @@ def planned_columns(table: Table) -> dict[str, Column[Identity]]:
 def planned_identity(place: Place, path: str) -> Identity | None:
     """The task that a planned row names by a field."""
     planned, row = place
-    column = planned.keys[path]
-    return column[row] if column.first_missing is None else None
+    column = planned.keys.get(path)
+    return column[row] if column is not None and column.first_missing is None else None
 
 
 def unrecorded_note(table: Table, side: Side) -> Note | None:

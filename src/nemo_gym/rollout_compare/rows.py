@@ -18,6 +18,9 @@ from nemo_gym.rollout_compare.schema import KEY_CANDIDATES, CompareInputError, R
 RESULT_PATHS = ("reward", "mask_sample", "instance_config.mask_sample", "failure_kind", "error", "response.metadata")
 ATTEMPT_PATHS = ("_ng_task_index", "_ng_rollout_index")
 
+#: Where a row holds its verifier's output: a log's place, else the first of the others that is not blank.
+OUTPUT_PATHS = ("verifier_logs_dir", "test_output", "verifier_stdout", "verifier_output")
+
 ERROR_TEXT_LIMIT = 120
 _SHOWN_VALUE_LIMIT = 200
 
@@ -158,11 +161,6 @@ def tasksets_of(rows: Sequence[Row], key: str) -> set[str]:
     values = (dig(row, key.split(".")) for row in rows)
     found = (identity_of(value) for value in values if value is not None)
     return {identity[0] for identity in found if not isinstance(identity, str)}
-
-
-def names_a_task(row: Row) -> bool:
-    """Whether the row carries any of the fields that may hold a task's id."""
-    return any(dig(row, path.split(".")) is not None for path in KEY_CANDIDATES)
 
 
 def label_for_message(row: Row, key: str | None) -> str:

@@ -22,6 +22,7 @@ from nemo_gym.rollout_compare.rows import ATTEMPT_PATHS, row_facts
 from nemo_gym.rollout_compare.schema import CompareInputError, Row, key_paths
 from nemo_gym.rollout_compare.sidecar import attempt_of, named_by_index, standing_failures
 from nemo_gym.rollout_compare.table import Table, decoder_for
+from nemo_gym.rollout_compare.task_input import INPUT_PATH
 
 
 class OpenShard(Struct, frozen=True):
@@ -100,7 +101,7 @@ def _add_failures(table: Table, rows: range, sidecar: Input, plan: Plan) -> None
     pick = decoder_for(plan.key).pick
     faults: list[Fault] = []
     records = _records(sidecar, plan, faults)
-    fields = (*key_paths(plan.key), *ATTEMPT_PATHS)
+    fields = (*key_paths(plan.key), *ATTEMPT_PATHS, INPUT_PATH)
     for line, offset, row in standing_failures(records, table.attempts(rows), fields):
         table.add([pick(row)], beside=rows)
         table.origins.append_all(sidecar, [line], [offset])

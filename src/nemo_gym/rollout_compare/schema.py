@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 from msgspec import Struct
+
+from nemo_gym.rollout_compare.figures import Repeats, Rule, Statistics
 
 #: A rollout, a failed attempt or a planned row, as its JSON object.
 Row = Mapping[str, Any]
@@ -103,6 +105,8 @@ class TaskSide(Struct, frozen=True, gc=False):
         masked: Why the side does not count, else None.
         agent_error: The first agent error of the side's rows, else None.
         failure_kind: The first failure kind among the unmasked rows, else None.
+        solved: How many rows have the reward 1, where every row's is 0 or 1; else None.
+        flaky: Whether its rows disagree.
     """
 
     rows: int
@@ -111,6 +115,8 @@ class TaskSide(Struct, frozen=True, gc=False):
     masked: str | None = None
     agent_error: str | None = None
     failure_kind: str | None = None
+    solved: int | None = None
+    flaky: bool = False
 
     @property
     def repeated(self) -> bool:
@@ -175,18 +181,63 @@ class Evidence(Struct, frozen=True):
     unavailable: str | None = None
 
 
-class Flip(Struct, frozen=True):
-    """A task whose rewards differ, and the losing run's worst row (the first of equals).
+class TestChanges(Struct, frozen=True):
+    """The single tests that changed from the old side to the new one, names sorted.
 
     Attributes:
-        comparison: The task; its category is one of the two kinds of flips.
-        losing_row: Where the row with the lowest finite reward can be read again.
-        evidence: What its verifier said; None until it was looked up.
+        broken: Passed on the old side and did not pass on the new one.
+        fixed: Passed on the new side and did not pass on the old one.
+    """
+
+    __test__: ClassVar[bool] = False  # the name begins as that of a pytest class
+
+    broken: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()
+
+
+class Cluster(Struct, frozen=True):
+    """Flips of one signature and one winner; one flip alone is a cluster too. Tasks are sorted."""
+
+    signature: str
+    winner: Side
+    tasks: tuple[str, ...]
+
+
+class TaskRows(Struct, frozen=True):
+    """A task of both runs, and the rows that tell most about it.
+
+    Of a flip these are the losing run's worst row and the winning run's best, of equals the first.
     """
 
     comparison: TaskComparison
-    losing_row: RowSource
-    evidence: Evidence | None = None
+    old: RowSource
+    new: RowSource
+
+
+class Flip(Struct, frozen=True):
+    """A task whose rewards differ, and why.
+
+    Attributes:
+        comparison: The task; its category is one of the two kinds of flips.
+        rows: The rows that tell most about it.
+        old: What the old run's verifier said; None until it was looked up.
+        new: What the new run's verifier said; None until it was looked up.
+        tests: The single tests that broke and those that were fixed; None where either side's are not known.
+        signature: The last error of the losing side's output with what varies taken out, None where there is none.
+        repeats: The flip seen through its attempts, None unless both runs have several, all of them 0 or 1.
+    """
+
+    comparison: TaskComparison
+    rows: TaskRows
+    old: Evidence | None = None
+    new: Evidence | None = None
+    tests: TestChanges | None = None
+    signature: str | None = None
+    repeats: Repeats | None = None
+
+    def evidence(self, side: Side) -> Evidence | None:
+        """What the given run's verifier said."""
+        return self.old if side is Side.OLD else self.new
 
 
 class Note(Struct, frozen=True):
@@ -232,7 +283,12 @@ class CompareResult(Struct, frozen=True):
         keyed_by_taskset: Whether both runs' tasks are told apart by taskset and id.
         notes: What a reader must know to trust the numbers.
         flips: One for each flipped task, in the order of `tasks`.
+        agreeing: The first identical tasks whose rows have verifier output on both sides.
+        clusters: The flips gathered by signature and winner, largest first.
         join_check: Whether the tasks that were joined were given the same input.
+        statistics: Whether the difference is real, None where nobody asked.
+        anonymous: How many failures that name no task stand at the end of `tasks`.
+        gate: The rules that were asked for, held against the comparison.
     """
 
     tasks: Sequence[TaskComparison]
@@ -247,7 +303,12 @@ class CompareResult(Struct, frozen=True):
     keyed_by_taskset: bool = False
     notes: tuple[Note, ...] = ()
     flips: tuple[Flip, ...] = ()
+    agreeing: tuple[TaskRows, ...] = ()
+    clusters: tuple[Cluster, ...] = ()
     join_check: JoinCheck = JoinCheck()
+    statistics: Statistics | None = None
+    gate: tuple[Rule, ...] = ()
+    anonymous: int = 0
 
     def by_category(self, category: Category | str) -> list[TaskComparison]:
         """The tasks of one category, in the order of `tasks`."""

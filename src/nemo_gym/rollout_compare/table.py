@@ -17,12 +17,14 @@ from nemo_gym.rollout_compare.decode import RowDecoder
 from nemo_gym.rollout_compare.origins import MemoryRow, Origins
 from nemo_gym.rollout_compare.rows import (
     ATTEMPT_PATHS,
+    OUTPUT_PATHS,
     RESULT_PATHS,
     FailedAttempt,
     facts_of,
     label_for_message,
 )
 from nemo_gym.rollout_compare.schema import (
+    KEY_CANDIDATES,
     Attempt,
     CompareInputError,
     Note,
@@ -33,7 +35,7 @@ from nemo_gym.rollout_compare.schema import (
 from nemo_gym.rollout_compare.task_input import INPUT_PATH, task_input
 
 Values = tuple[Any, ...]
-"""What a decoder gives for a row: the values at `RESULT_PATHS`, `ATTEMPT_PATHS`, `INPUT_PATH` and the keys' paths."""
+"""What a decoder gives for a row: the values at the paths of `decoder_for`, in their order."""
 
 RESULTS = len(RESULT_PATHS)
 _NO_REWARD = math.nan
@@ -47,7 +49,7 @@ INDEX_PATH = ATTEMPT_PATHS[0]
 @lru_cache(maxsize=8)
 def decoder_for(key: str | None) -> RowDecoder:
     """What gives the values of a row that a table takes."""
-    return RowDecoder((*RESULT_PATHS, *ATTEMPT_PATHS, INPUT_PATH, *key_paths(key)))
+    return RowDecoder((*RESULT_PATHS, *ATTEMPT_PATHS, INPUT_PATH, *OUTPUT_PATHS, *key_paths(key)), OUTPUT_PATHS)
 
 
 class Failure(NamedTuple):
@@ -69,6 +71,7 @@ class Table:
         task_index: The task's position in the run's input file, as far as recorded.
         rollout_index: The attempt's number, as far as recorded.
         inputs: What the system was asked, as far as the row tells.
+        has_output: For each row 1 if it may have verifier output, else 0.
         keys: The tasks named by each field that may be the key.
         failures: The failed attempts.
         nameless: The failed attempts that name no task by any of these fields.
@@ -89,6 +92,7 @@ class Table:
         self.task_index = HalfColumn()
         self.rollout_index = HalfColumn()
         self.inputs: Column[str] = Column()
+        self.has_output = bytearray()
         self.keys = {path: KeyColumn() for path in key_paths(key)}
         self.failures: list[Failure] = []
         self.nameless: list[Failure] = []
@@ -109,7 +113,10 @@ class Table:
 
     def origin(self, row: int) -> RowSource:
         """Where a row can be read again."""
-        return MemoryRow(self.memory[row], f"row {row + 1}") if self.memory else self.origins.of(row)
+        return MemoryRow(self.memory[row], f"row {row + 1}") if self.memory else self._file_row(row)
+
+    def _file_row(self, row: int) -> RowSource:
+        return self.origins.of(row, has_output=bool(self.has_output[row]))
 
     def has_voters(self) -> bool:
         """Whether any row has a say in what the key is."""
@@ -136,14 +143,17 @@ class Table:
             return
         columns = list(zip(*rows, strict=True))
         self._add_results(*columns[:RESULTS])
-        index, rollout, asked, *keys = columns[RESULTS:]
+        index, rollout, asked, *others = columns[RESULTS:]
+        outputs, keys = others[: len(OUTPUT_PATHS)], others[len(OUTPUT_PATHS) :]
         self.task_index.append_all(index)
         self.rollout_index.append_all(rollout)
+        self.has_output += _any_said(outputs)
         self.inputs.append_all(asked if asked.count(None) == len(asked) else list(map(task_input, asked)))
         first = len(self) - len(rows)
         has_a_say: Sequence[bool] = (True,) * len(rows)
         if beside is not None:
-            has_a_say = [any(value is not None for value in named) for named in zip(*keys, strict=True)]
+            voting = keys[: len(KEY_CANDIDATES)]
+            has_a_say = [any(value is not None for value in named) for named in zip(*voting, strict=True)]
             failures = [Failure(first + i, beside) for i in range(len(rows))]
             self.failures.extend(failures)
             self.nameless.extend(failure for failure, says in zip(failures, has_a_say, strict=True) if not says)
@@ -175,6 +185,12 @@ class Table:
             vars(self).update({**vars(other), "shards": self.shards, "notes": self.notes})
         self.notes.extend(other.notes)
 
+    def rest(self) -> None:
+        """Give back the memory that only growing takes; the table may grow again all the same."""
+        columns: list[Column[Any]] = [self.masked, self.agent_error, self.failure_kind, self.inputs]
+        for column in (*columns, *self.keys.values()):
+            column.rest()
+
     def extend(self, other: Table, lines_before: int = 0) -> None:
         """Add rows that were read elsewhere; those of a later piece of a file have so many lines before them."""
         rows = len(self)
@@ -187,7 +203,16 @@ class Table:
         self.task_index.extend(other.task_index)
         self.rollout_index.extend(other.rollout_index)
         self.inputs.extend(other.inputs)
+        self.has_output += other.has_output
         self.origins.extend(other.origins, lines_before)
+
+
+def _any_said(columns: Sequence[Values]) -> bytes:
+    """For each row 1 if any of the columns has a value, else 0."""
+    said = [column for column in columns if column.count(None) < len(column)]
+    if not said:
+        return bytes(len(columns[0]))
+    return bytes(any(value is not None for value in values) for values in zip(*said, strict=True))
 
 
 def _only_a_reward(reward: Any, mask: Any, instance_mask: Any, kind: Any, error: Any, metadata: Any) -> bool:

@@ -12,25 +12,49 @@ INPUT_PATH = "responses_create_params.input"
 _SHOWN_CHARACTERS = 60
 _DIGEST_BYTES = 8
 
+#: A single user message that is no longer than this is its own identity: hashing it would take longer than reading it.
+_SHORT_CHARACTERS = 80
+_SHORT = "="
+_HASHED = "#"
+
 
 def task_input(value: Any) -> str | None:
-    """The identity of a task's input: the beginning of the last user message, ` #`, and 16 hexadecimal digits.
+    """The identity of a task's input, None where there is no text. `input_label` says what it is called.
 
     Two inputs are the same when they have the same roles and texts in the same order, whatever else they say: a string
-    is one user message. None where there is no text.
+    is one user message.
     """
+    if isinstance(value, str) and len(value) <= _SHORT_CHARACTERS:
+        return _SHORT + value if value and not value.isspace() else None
     messages = list(_messages(value))
     if not any(text.strip() for _, text in messages):
         return None
+    if len(messages) == 1 and messages[0][0] == "user" and len(messages[0][1]) <= _SHORT_CHARACTERS:
+        return _SHORT + messages[0][1]
+    asked = next((text for role, text in reversed(messages) if role == "user" and text), messages[-1][1])
+    return f"{_HASHED}{_digest(messages)}{_shown(asked)}"
+
+
+def input_label(identity: str) -> str:
+    """What an input is called: the beginning of the last user message, ` #`, and 16 hexadecimal digits of the hash."""
+    text = identity[1:]
+    if identity.startswith(_SHORT):
+        return f"{_shown(text)} #{_digest([('user', text)])}"
+    return f"{text[2 * _DIGEST_BYTES :]} #{text[: 2 * _DIGEST_BYTES]}"
+
+
+def _digest(messages: list[tuple[str, str]]) -> str:
     digest = blake2b(digest_size=_DIGEST_BYTES)
-    for role, text in messages:
-        for part in (role, text):
+    for message in messages:
+        for part in message:
             data = part.encode("utf-8", "surrogatepass")
             digest.update(b"%d:" % len(data))  # so that no text can pass for two
             digest.update(data)
-    asked = next((text for role, text in reversed(messages) if role == "user" and text), messages[-1][1])
-    shown = " ".join(asked[: 20 * _SHOWN_CHARACTERS].split())[:_SHOWN_CHARACTERS].strip()
-    return f"{shown} #{digest.hexdigest()}"
+    return digest.hexdigest()
+
+
+def _shown(text: str) -> str:
+    return " ".join(text[: 20 * _SHOWN_CHARACTERS].split())[:_SHOWN_CHARACTERS].strip()
 
 
 def _messages(value: Any) -> Iterator[tuple[str, str]]:
@@ -54,7 +78,8 @@ def _text(content: Any) -> str:
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
-def short_labels(labels: Collection[str]) -> dict[str, str]:
-    """The labels of inputs with 8 of their 16 digits, as far as these tell them apart."""
-    short = {label: label[:-8] for label in labels}
-    return short if len(set(short.values())) == len(labels) else {label: label for label in labels}
+def input_labels(identities: Collection[str]) -> dict[str, str]:
+    """What inputs are called, with 8 of their 16 digits as far as these tell them apart."""
+    long = {identity: input_label(identity) for identity in identities}
+    short = {identity: label[:-_DIGEST_BYTES] for identity, label in long.items()}
+    return short if len(set(short.values())) == len(short) else long

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from nemo_gym.rollout_compare.evidence import Roots, with_evidence
+from nemo_gym.rollout_compare.evidence import Roots, log_roots
+from nemo_gym.rollout_compare.findings import with_findings
 from nemo_gym.rollout_compare.report.summary import summary_dict, summary_schema
 from nemo_gym.rollout_compare.report.text import report_lines
-from nemo_gym.rollout_compare.schema import DEFAULT_TAIL, CompareResult
+from nemo_gym.rollout_compare.schema import DEFAULT_TAIL, CompareResult, Side
 
 __all__ = ["render_report", "summary_dict", "summary_schema"]
 
@@ -18,4 +19,5 @@ def render_report(result: CompareResult, roots: Roots, tail: int = DEFAULT_TAIL)
         roots: The folders of the runs, in which relative log paths are looked for after the current folder.
         tail: How many lines of verifier output a flip shows; 0 for none.
     """
-    return "".join(f"{line}\n" for line in report_lines(with_evidence(result, roots, tail)))
+    told = with_findings(result, dict.fromkeys(Side, log_roots(roots)), tail)
+    return "".join(f"{line}\n" for line in report_lines(told))

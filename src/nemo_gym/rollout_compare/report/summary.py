@@ -6,7 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from nemo_gym.rollout_compare.schema import CompareResult, TaskComparison, TaskSide
+from msgspec import to_builtins
+
+from nemo_gym.rollout_compare.schema import CompareResult, Flip, TaskComparison, TaskSide
 
 SCHEMA_VERSION = 1
 
@@ -29,6 +31,10 @@ def summary_dict(result: CompareResult) -> dict[str, Any]:
             "inputs_differ": result.join_check.inputs_differ,
             "tasks_differ": list(result.join_check.tasks_differ),
         },
+        "statistics": result.statistics and to_builtins(result.statistics),
+        "flips": [_flip(flip) for flip in result.flips],
+        "clusters": [to_builtins(cluster) for cluster in result.clusters],
+        "gate": [to_builtins(rule) for rule in result.gate],
         "notes": [str(note) for note in result.notes],
         "tasks": [_task(task) for task in result.tasks],
     }
@@ -41,6 +47,20 @@ def _task(task: TaskComparison) -> dict[str, Any]:
         "winner": task.winner and task.winner.value,
         "old": _side(task.old),
         "new": _side(task.new),
+    }
+
+
+def _flip(flip: Flip) -> dict[str, Any]:
+    task = flip.comparison
+    return {
+        "task": task.task,
+        "category": task.category.value,
+        "winner": task.winner and task.winner.value,
+        "old": flip.old and to_builtins(flip.old),
+        "new": flip.new and to_builtins(flip.new),
+        "tests": flip.tests and to_builtins(flip.tests),
+        "signature": flip.signature,
+        "repeats": flip.repeats and to_builtins(flip.repeats),
     }
 
 

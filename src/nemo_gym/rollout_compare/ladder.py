@@ -1,0 +1,163 @@
+"""The ladder of fields that may tell a run's tasks apart, each with what is wrong with it."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from enum import StrEnum
+from functools import cached_property, partial
+from typing import Any
+
+from nemo_gym.rollout_compare.columns import Column
+from nemo_gym.rollout_compare.planned import planned_columns
+from nemo_gym.rollout_compare.rows import Identity, label_of
+from nemo_gym.rollout_compare.table import INDEX_PATH, Table
+from nemo_gym.rollout_compare.task_input import INPUT_PATH
+
+#: A field that is an identity by its definition: it is never questioned.
+_UNQUESTIONED = "_ng_task_id"
+PLANNED = "materialized_inputs:"
+
+
+class Kind(StrEnum):
+    """What sort of identity a rung of the ladder gives."""
+
+    FIELD = "field"
+    PLANNED = "planned"
+    INPUT = "input"
+    INDEX = "index"
+
+
+class Rung:
+    """A field that every row with a say carries. What costs a look at every row is found out when it is asked for.
+
+    Attributes:
+        name: The field, as a dotted path; of the planned rows with `materialized_inputs:` before it.
+        kind: What sort of identity it gives.
+        rank: Its place on the ladder, from 0.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        kind: Kind,
+        rank: int,
+        column: Callable[[], Column[Any]],
+        judge: Callable[[Column[Any]], str | None],
+    ) -> None:
+        """Make one of the column of its identities and of what finds fault with it."""
+        self.name, self.kind, self.rank = name, kind, rank
+        self._column, self._judge = column, judge
+
+    @cached_property
+    def column(self) -> Column[Identity]:
+        """Each row's identity."""
+        return self._column()
+
+    @cached_property
+    def rejected(self) -> str | None:
+        """Why it does not tell tasks apart, None if it may."""
+        return self._judge(self.column)
+
+
+def ladder_of(table: Table) -> list[Rung]:
+    """The fields that every row with a say carries, in the order in which they are asked."""
+    ladder = [
+        Rung(
+            path,
+            Kind.FIELD,
+            rank,
+            partial(itself, column),
+            partial(_merges, table) if _questioned(table, path) else fine,
+        )
+        for rank, (path, column) in enumerate(table.keys.items())
+        if column.first_missing is None
+    ]
+    if table.key is not None:
+        return ladder
+    fields = len(table.keys)
+    codes = table.task_index.codes
+    for rank, (path, planned) in enumerate(planned_columns(table).items(), fields):
+        ladder.append(Rung(PLANNED + path, Kind.PLANNED, rank, partial(itself, planned), partial(_merges, table)))
+    if _on_every_voter(table, table.inputs.ids, 0):
+        by_input = partial(itself, table.inputs)
+        ladder.append(Rung(INPUT_PATH, Kind.INPUT, 2 * fields, by_input, lambda _: _crosses_identity(table)))
+    if _on_every_voter(table, table.task_index.codes, -1) and len(set(_positions(table))) == len(set(codes)):
+        ladder.append(Rung(INDEX_PATH, Kind.INDEX, 2 * fields + 1, partial(_by_index, table), fine))
+    return ladder
+
+
+def _questioned(table: Table, path: str) -> bool:
+    return table.key is None and path != _UNQUESTIONED
+
+
+def itself(column: Column[Any]) -> Column[Any]:
+    """A column that is there already."""
+    return column
+
+
+def fine(_: Column[Any]) -> None:
+    """No fault: the column is not questioned."""
+
+
+def _by_index(table: Table) -> Column[Identity]:
+    column: Column[Identity] = Column()
+    column.append_all([str(table.task_index.value(code)) for code in table.task_index.codes])
+    return column
+
+
+def _on_every_voter(table: Table, ids: array[int], nothing: int) -> bool:
+    silent = {failure.row for failure in table.nameless}
+    return ids.count(nothing) == sum(ids[row] == nothing for row in silent)
+
+
+def _merges(table: Table, column: Column[Identity]) -> str | None:
+    """How a field merges tasks that have different inputs, None if it does not.
+
+    One task may be asked in other words at each attempt: rows of one task index are no two tasks.
+    """
+    pairs = set(zip(column.ids, table.inputs.ids, strict=True))
+    inputs = Counter(value for value, asked in pairs if value and asked)
+    several = {value: count for value, count in inputs.items() if count > 1}
+    if several:
+        one_index = Counter(value for value, _ in set(zip(column.ids, _positions(table), strict=True)))
+        unknown = {value for value, position in zip(column.ids, _positions(table), strict=True) if position == -1}
+        several = {value: n for value, n in several.items() if one_index[value] > 1 or value in unknown}
+    if not several:
+        return None
+    named = {value: label_of(column.values[value] or "", with_taskset=True) for value in several}
+    worst = max(several, key=lambda value: (several[value], named[value]))
+    return f"{column.ids.count(worst)} rows share {named[worst]!r} with {several[worst]} different inputs"
+
+
+def _positions(table: Table) -> Sequence[Hashable]:
+    """Each row's task index, told apart by rollouts file where there are several; -1 where it is not recorded."""
+    codes = table.task_index.codes
+    if len(table.shards) < 2:
+        return codes
+    positions: list[Hashable] = [-1] * len(table)
+    beside = [(rows, row) for rows in table.shards for row in rows]
+    for rows, row in (*beside, *((failure.beside, failure.row) for failure in table.failures)):
+        if codes[row] != -1:
+            positions[row] = (rows.start, codes[row])
+    return positions
+
+
+def _crosses_identity(table: Table) -> str | None:
+    """Why the input does not tell tasks apart as the rows' own identities do, None if it does or there are none."""
+    known = {
+        (asked, position)
+        for asked, position in zip(table.inputs.ids, _positions(table), strict=True)
+        if asked and position != -1
+    }
+    if len({asked for asked, _ in known}) < len(known):
+        return f"rows with different {INDEX_PATH} share an input"
+    if len({position for _, position in known}) < len(known):
+        return f"rows with one {INDEX_PATH} have different inputs"
+    certain = table.keys.get(_UNQUESTIONED)
+    if certain is not None and certain.first_missing is None:
+        ids = {pair for pair in zip(table.inputs.ids, certain.ids, strict=True) if all(pair)}
+        if len({asked for asked, _ in ids}) < len(ids):
+            return f"rows with different {_UNQUESTIONED} share an input"
+    return None

@@ -1,0 +1,95 @@
+"""A run's rows of a task to what the run says about it."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from math import fsum, isnan
+
+from nemo_gym.rollout_compare.join import TaskRows
+from nemo_gym.rollout_compare.repeats import is_flaky, solved_of
+from nemo_gym.rollout_compare.schema import CompareInputError, Row, TaskSide
+from nemo_gym.rollout_compare.table import Table, table_of
+
+_MOST_SHARED = 1000
+
+
+def summarize_side(rows: Sequence[Row]) -> TaskSide:
+    """What a run's rows for one task say together.
+
+    Raises:
+        CompareInputError: There is no row, or a row breaks a rule.
+    """
+    table = table_of(rows)
+    side = side_of(table, range(len(table)))
+    if side is None:
+        raise CompareInputError("a side of a task has at least one row")
+    return side
+
+
+def sides_of(table: Table, rows: TaskRows) -> Iterator[TaskSide | None]:
+    """What a run says about each task, in the tasks' order."""
+    rewards = array("d", map(table.reward.__getitem__, rows.rows))
+    marked = _marked(table, rows.rows)
+    single: dict[float, TaskSide] = {}  # most tasks of most runs say one of a few things: each is one value
+    for start, end in pairwise(rows.starts):
+        if start == end:
+            yield None
+        elif marked.find(1, start, end) >= 0:
+            yield side_of(table, rows.rows[start:end])
+        elif end - start > 1:
+            yield _plain_side(rewards[start:end])
+        else:
+            reward = rewards[start] + 0.0  # of the two zeros the positive one
+            side = single.get(reward)
+            if side is None:
+                side = _plain_side([reward])
+                if len(single) < _MOST_SHARED:
+                    single[reward] = side
+            yield side
+
+
+def _plain_side(rewards: Sequence[float]) -> TaskSide:
+    """What rows say that say nothing but a finite reward each."""
+    return TaskSide(len(rewards), _mean(rewards), len(rewards), solved=solved_of(rewards), flaky=is_flaky(rewards))
+
+
+def _marked(table: Table, rows: Sequence[int]) -> bytes:
+    """For each of the rows 1 if it says anything but a finite reward, else 0."""
+    columns = [column.ids for column in (table.masked, table.agent_error, table.failure_kind) if column.says_anything()]
+    marked = 0
+    for ids in columns:
+        marked |= int.from_bytes(bytes(map(bool, map(ids.__getitem__, rows))))
+    return marked.to_bytes(len(rows))
+
+
+def side_of(table: Table, rows: Sequence[int]) -> TaskSide | None:
+    """What a run says about a task in the given rows of its table, None without any."""
+    if not rows:
+        return None
+    rewards = [reward for row in rows if not isnan(reward := table.reward[row])]
+    masked = [reason for row in rows if (reason := table.masked[row])]
+    reason = masked[0] if masked else None
+    if reason and len(rows) > 1:
+        reason = f"{len(masked)}/{len(rows)} rows masked: {reason}"
+    return TaskSide(
+        rows=len(rows),
+        reward=_mean(rewards) if rewards else None,
+        reward_rows=len(rewards),
+        masked=reason,
+        agent_error=next((error for row in rows if (error := table.agent_error[row])), None),
+        failure_kind=next((kind for row in rows if (kind := table.failure_kind[row])), None),
+        solved=solved_of(rewards) if len(rewards) == len(rows) else None,
+        flaky=is_flaky(rewards),
+    )
+
+
+def _mean(rewards: Sequence[float]) -> float:
+    """The mean, correctly rounded."""
+    try:
+        return fsum(rewards) / len(rewards) + 0.0  # of the two zeros the positive one
+    except OverflowError:  # the sum is beyond a double, the mean is not
+        from fractions import Fraction
+
+        return float(sum(map(Fraction, rewards)) / len(rewards))

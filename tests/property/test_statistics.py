@@ -1,0 +1,187 @@
+"""What holds of the paired statistics whatever the rewards."""
+
+import math
+from dataclasses import replace
+from random import Random
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from nemo_gym.rollout_compare.distributions import fisher_exact_two_sided, student_t_quantile
+from nemo_gym.rollout_compare.paired import mcnemar_exact
+from nemo_gym.rollout_compare.repeats import compare_repeats
+from nemo_gym.rollout_compare.statistics import (
+    SignificanceTest,
+    Statistics,
+    Unmeasured,
+    UnmeasuredTask,
+    Verdict,
+    paired_statistics,
+)
+
+Pairs = list[tuple[float, float]]
+
+BINARY = st.sampled_from([0.0, 1.0])
+EIGHTHS = st.integers(0, 8).map(lambda solved: solved / 8)
+THIRDS = st.integers(0, 3).map(lambda solved: solved / 3)
+ANY_REWARD = st.floats(-1e6, 1e6)
+EXTREME = st.floats(allow_nan=False, allow_infinity=False)
+
+MIRRORED = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
+
+
+def pairs_of(reward: st.SearchStrategy[float], most: int = 30) -> st.SearchStrategy[Pairs]:
+    return st.lists(st.tuples(reward, reward), max_size=most)
+
+
+PAIRS = st.one_of(*(pairs_of(reward) for reward in (BINARY, EIGHTHS, THIRDS, ANY_REWARD, EXTREME)))
+UNMEASURED = st.lists(st.tuples(st.none() | EIGHTHS, st.none()) | st.tuples(st.none(), st.none() | EIGHTHS), max_size=5)
+
+
+def statistics_of(pairs: Pairs, unmeasured: list[UnmeasuredTask] | None = None) -> Statistics:
+    return paired_statistics([old for old, _ in pairs], [new for _, new in pairs], unmeasured or [])
+
+
+def negated(value: float | None) -> float | None:
+    return None if value is None else -value
+
+
+@given(PAIRS, UNMEASURED)
+@settings(deadline=None)
+def test_swapping_the_sides_mirrors_what_has_a_sign(pairs: Pairs, unmeasured: list[UnmeasuredTask]) -> None:
+    there = statistics_of(pairs, unmeasured)
+    back = statistics_of([(new, old) for old, new in pairs], [(new, old) for old, new in unmeasured])
+    bounds = there.unmeasured
+    assert back == replace(
+        there,
+        mean_old=there.mean_new,
+        mean_new=there.mean_old,
+        delta=negated(there.delta),
+        ci_low=negated(there.ci_high),
+        ci_high=negated(there.ci_low),
+        old_wins=there.new_wins,
+        new_wins=there.old_wins,
+        verdict=MIRRORED.get(there.verdict, there.verdict),
+        unmeasured=bounds and Unmeasured(bounds.tasks, -bounds.delta_best, -bounds.delta_worst),
+    )
+
+
+@given(PAIRS, UNMEASURED, st.randoms(use_true_random=False))
+@settings(deadline=None)
+def test_the_order_of_tasks_does_not_matter(pairs: Pairs, unmeasured: list[UnmeasuredTask], order: Random) -> None:
+    shuffled, others = pairs.copy(), unmeasured.copy()
+    order.shuffle(shuffled)
+    order.shuffle(others)
+    assert statistics_of(shuffled, others) == statistics_of(pairs, unmeasured)
+
+
+@given(st.one_of(*(pairs_of(reward) for reward in (BINARY, EIGHTHS, ANY_REWARD))), st.lists(BINARY, max_size=20))
+@settings(deadline=None)
+def test_identical_tasks_leave_wins_and_p_alone(pairs: Pairs, identical: list[float]) -> None:
+    few = statistics_of([*pairs, (1.0, 1.0), (0.0, 0.0)])
+    more = statistics_of([*pairs, (1.0, 1.0), (0.0, 0.0), *((reward, reward) for reward in identical)])
+    assert (more.old_wins, more.new_wins, more.test, more.p_value) == (
+        few.old_wins,
+        few.new_wins,
+        few.test,
+        few.p_value,
+    )
+
+
+@given(PAIRS)
+@settings(deadline=None)
+def test_an_interval_holds_its_delta_and_p_is_a_probability(pairs: Pairs) -> None:
+    statistics = statistics_of(pairs)
+    assert (statistics.ci_low is None) == (statistics.ci_high is None) == (statistics.detectable is None)
+    if statistics.ci_low is not None and statistics.ci_high is not None and statistics.delta is not None:
+        assert statistics.ci_low < statistics.delta < statistics.ci_high
+        assert statistics.detectable is not None
+        assert 0 < statistics.detectable < math.inf
+    assert (statistics.test is None) == (statistics.p_value is None)
+    assert statistics.p_value is None or 0 < statistics.p_value <= 1
+
+
+@given(PAIRS, UNMEASURED)
+@settings(deadline=None)
+def test_what_is_missing_has_a_reason_and_the_verdict_follows_p(pairs: Pairs, unmeasured: list[UnmeasuredTask]) -> None:
+    statistics = statistics_of(pairs, unmeasured)
+    figures = (statistics.delta, statistics.ci_low, statistics.p_value, statistics.detectable)
+    if None in figures or statistics.verdict is Verdict.CANNOT_TELL or (unmeasured and not statistics.unmeasured):
+        assert statistics.reason
+    else:
+        assert statistics.reason is None
+    if statistics.verdict in MIRRORED:
+        assert statistics.p_value is not None
+        assert statistics.p_value < 0.05
+        assert statistics.delta is not None
+        assert (statistics.delta > 0) == (statistics.verdict is Verdict.BETTER)
+    if statistics.verdict is Verdict.NO_SIGNIFICANT_CHANGE:
+        assert statistics.p_value is not None
+        assert statistics.p_value >= 0.05
+
+
+@given(pairs_of(EIGHTHS), UNMEASURED)
+@settings(deadline=None)
+def test_bounds_hold_every_delta_the_unmeasured_tasks_could_have_made(
+    pairs: Pairs, unmeasured: list[UnmeasuredTask]
+) -> None:
+    bounds = statistics_of(pairs, unmeasured).unmeasured
+    if not pairs and not unmeasured:
+        assert bounds is None
+        return
+    assert bounds is not None
+    draw = Random(len(pairs))
+    for _ in range(5):
+        filled = [tuple(draw.random() if reward is None else reward for reward in task) for task in unmeasured]
+        delta = math.fsum(new - old for old, new in [*pairs, *filled]) / (len(pairs) + len(filled))
+        assert bounds.delta_worst - 1e-12 <= delta <= bounds.delta_best + 1e-12
+
+
+@given(pairs_of(BINARY, most=60))
+@settings(deadline=None, max_examples=300)
+def test_figures_of_0_and_1_agree_with_scipy(pairs: Pairs) -> None:
+    statistics = statistics_of(pairs)
+    changed = statistics.old_wins + statistics.new_wins
+    if changed and len(pairs) > 1:
+        assert statistics.test is SignificanceTest.MCNEMAR
+        assert statistics.p_value == pytest.approx(stats.binomtest(statistics.new_wins, changed).pvalue, rel=1e-9)
+    if statistics.ci_low is not None:
+        old, new = zip(*pairs, strict=True)
+        expected = stats.ttest_rel(new, old).confidence_interval(0.95)
+        assert (statistics.ci_low, statistics.ci_high) == pytest.approx(tuple(expected), abs=1e-9)
+
+
+@given(st.integers(0, 200_000), st.integers(0, 200_000))
+@example(0, 0)
+def test_mcnemar_agrees_with_scipy(old_wins: int, new_wins: int) -> None:
+    expected = stats.binomtest(old_wins, old_wins + new_wins).pvalue if old_wins + new_wins else 1.0
+    assert mcnemar_exact(old_wins, new_wins) == pytest.approx(expected, rel=1e-9, abs=1e-290)
+
+
+@given(st.floats(0.5, 0.9999), st.integers(1, 10**7))
+def test_student_t_quantile_agrees_with_scipy(probability: float, degrees: int) -> None:
+    expected = stats.t.ppf(probability, degrees)
+    assert student_t_quantile(probability, degrees) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@given(st.lists(st.integers(0, 60), min_size=4, max_size=4))
+def test_fisher_agrees_with_scipy_and_does_not_mind_rows_or_columns_swapped(table: list[int]) -> None:
+    a, b, c, d = table
+    p_value = fisher_exact_two_sided(a, b, c, d)
+    assert p_value == pytest.approx(stats.fisher_exact([[a, b], [c, d]]).pvalue, abs=1e-9)
+    assert p_value == pytest.approx(fisher_exact_two_sided(c, d, a, b), rel=1e-12)
+    assert p_value == pytest.approx(fisher_exact_two_sided(b, a, d, c), rel=1e-12)
+    assert p_value == pytest.approx(fisher_exact_two_sided(a, c, b, d), rel=1e-12)
+
+
+@given(st.lists(BINARY, min_size=2, max_size=12), st.lists(BINARY, min_size=2, max_size=12))
+def test_repeats_agree_with_scipy(old: list[float], new: list[float]) -> None:
+    repeats = compare_repeats(old, new)
+    assert repeats is not None
+    table = [[side.count(1.0), side.count(0.0)] for side in (old, new)]
+    assert repeats.p_value == pytest.approx(stats.fisher_exact(table).pvalue, rel=1e-9)
+    assert repeats.old == f"{table[0][0]}/{len(old)}"
+    assert repeats.new == f"{table[1][0]}/{len(new)}"
+    assert repeats.within_noise == (repeats.p_value > 0.05)
