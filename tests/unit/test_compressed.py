@@ -137,7 +137,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[Opened]:
 def test_the_rows_that_are_shown_are_read_once_forward_and_no_further_than_the_last(
     ending: str, opened: list[Opened]
 ) -> None:
-    chaos = random.Random(1)  # noqa: S311  # what cannot be compressed
+    chaos = random.Random(1)  # what cannot be compressed
     tasks = [f"t{number:02}" for number in range(40)]
     chaos.shuffle(tasks)
     lost = tasks[2:12]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nemo_gym.rollout_compare.schema import JoinCheck
+from nemo_gym.rollout_compare.figures import JoinCheck
 from nemo_gym.rollout_compare.sidecar import failed_attempt
 from tests.support import attempt, compare, join_rows, summary, write_rows, write_run
 

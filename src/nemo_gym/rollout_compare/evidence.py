@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.decode import RowDecoder
+from nemo_gym.rollout_compare.figures import Evidence
 from nemo_gym.rollout_compare.logs import LogRoots, LogUnavailable, read_log
 from nemo_gym.rollout_compare.rows import OUTPUT_PATHS
 from nemo_gym.rollout_compare.safe_text import one_line, without_escapes
-from nemo_gym.rollout_compare.schema import Evidence, Row
+from nemo_gym.rollout_compare.schema import Row
 
 LOGS_FIELD, *OUTPUT_FIELDS = OUTPUT_PATHS
 

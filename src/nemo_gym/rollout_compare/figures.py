@@ -1,8 +1,9 @@
-"""The vocabulary of figures: what may be said of a difference, and what a gate made of it."""
+"""The vocabulary of what is found out: evidence, changed tests, figures, and what a gate made of them."""
 
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import ClassVar, Literal
 
 from msgspec import Struct
 
@@ -103,3 +104,49 @@ class Rule(Struct, frozen=True):
     rule: str
     value: int | str
     tripped: bool
+
+
+class JoinCheck(Struct, frozen=True):
+    """Whether the tasks that were joined are the same tasks by what the systems were asked.
+
+    Attributes:
+        joined: How many tasks both runs have.
+        inputs_compared: For how many of these both runs tell the task's input.
+        inputs_differ: For how many of these the inputs differ.
+        tasks_differ: Their labels.
+    """
+
+    joined: int = 0
+    inputs_compared: int = 0
+    inputs_differ: int = 0
+    tasks_differ: tuple[str, ...] = ()
+
+
+class Evidence(Struct, frozen=True):
+    """The end of a row's verifier output, or why there is none.
+
+    Attributes:
+        source: `file`, `field`, or None when nothing was found.
+        path: The file as it was looked up, or the field's name.
+        lines: The last lines, as text that is safe to print.
+        unavailable: Why there are no lines, or why the first place to look at was passed over.
+    """
+
+    source: Literal["file", "field"] | None
+    path: str | None = None
+    lines: tuple[str, ...] = ()
+    unavailable: str | None = None
+
+
+class TestChanges(Struct, frozen=True):
+    """The single tests that changed from the old side to the new one, names sorted.
+
+    Attributes:
+        broken: Passed on the old side and did not pass on the new one.
+        fixed: Passed on the new side and did not pass on the old one.
+    """
+
+    __test__: ClassVar[bool] = False  # the name begins as that of a pytest class
+
+    broken: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()

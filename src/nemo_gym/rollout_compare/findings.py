@@ -9,19 +9,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.evidence import OUTPUT_DECODER, Output, output_of
+from nemo_gym.rollout_compare.figures import Evidence, TestChanges
 from nemo_gym.rollout_compare.logs import LogRoots, read_reports
 from nemo_gym.rollout_compare.origins import read_again
-from nemo_gym.rollout_compare.schema import (
-    DEFAULT_TAIL,
-    Cluster,
-    CompareResult,
-    Evidence,
-    Flip,
-    Note,
-    Side,
-    TaskRows,
-    TestChanges,
-)
+from nemo_gym.rollout_compare.schema import DEFAULT_TAIL, Cluster, CompareResult, Flip, Note, Side, TaskRows
 
 if TYPE_CHECKING:
     from nemo_gym.rollout_compare.triage import TestResults

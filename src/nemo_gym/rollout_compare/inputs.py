@@ -26,10 +26,13 @@ COMPRESSED_ENDINGS = (".gz", ".zst", ".bz2", ".xz")
 _COPY_BYTES = 1 << 20
 
 
+_ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+
 #: The modules that decompress, by the first bytes of what they do.
 _DECOMPRESSORS = {
     b"\x1f\x8b": "gzip",
-    b"\x28\xb5\x2f\xfd": "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd",
+    b"\x28\xb5\x2f\xfd": _ZSTD,
+    **{bytes((first, 0x2A, 0x4D, 0x18)): _ZSTD for first in range(0x50, 0x60)},  # a frame to be skipped comes first
     b"BZh": "bz2",
     b"\xfd7zXZ\x00": "lzma",
 }

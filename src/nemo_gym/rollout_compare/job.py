@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from nemo_gym.rollout_compare.compare import compare_tables
 from nemo_gym.rollout_compare.findings import with_findings
 from nemo_gym.rollout_compare.gate import check_rules, rule_text
+from nemo_gym.rollout_compare.inputs import STDIN
 from nemo_gym.rollout_compare.locate import Shard, locate_run
 from nemo_gym.rollout_compare.logs import LogRoots
 from nemo_gym.rollout_compare.options import Options
@@ -77,6 +78,8 @@ def _no_collection() -> Iterator[None]:
 def _run(options: Options, out: TextIO | None) -> int:
     if out is None:
         raise CompareInputError("cannot write standard output: it is closed")
+    if options.old_rollouts == options.new_rollouts == STDIN:
+        raise CompareInputError(f"{STDIN} stands for standard input, which can be one run only")
     runs = {Side.OLD: locate_run(options.old_rollouts), Side.NEW: locate_run(options.new_rollouts)}
     outputs = [Path(path) for path in (options.json_output, options.rerun) if path is not None]
     if len({path.resolve() for path in outputs}) < len(outputs):

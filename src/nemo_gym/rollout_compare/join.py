@@ -9,12 +9,13 @@ from itertools import accumulate, groupby
 
 from msgspec import Struct
 
+from nemo_gym.rollout_compare.figures import JoinCheck
 from nemo_gym.rollout_compare.join_check import check_inputs, doubts
 from nemo_gym.rollout_compare.keys import choose_keys, first_key
 from nemo_gym.rollout_compare.ladder import PLANNED, Kind, Rung
 from nemo_gym.rollout_compare.planned import Place, planned_identity, planned_places
 from nemo_gym.rollout_compare.rows import Identity
-from nemo_gym.rollout_compare.schema import JoinCheck, Note, Row, Side
+from nemo_gym.rollout_compare.schema import Note, Row, Side
 from nemo_gym.rollout_compare.table import Table, table_of
 
 

@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from nemo_gym.rollout_compare.columns import Column
+from nemo_gym.rollout_compare.figures import JoinCheck
 from nemo_gym.rollout_compare.keys import Choice
 from nemo_gym.rollout_compare.planned import unrecorded_note
-from nemo_gym.rollout_compare.schema import JoinCheck, Note, Side
+from nemo_gym.rollout_compare.schema import Note, Side
 from nemo_gym.rollout_compare.table import INDEX_PATH, Table
 
 _LABELS_SHOWN = 3

@@ -81,13 +81,14 @@ def _labels(identities: Mapping[Side, Sequence[Identity | None]]) -> tuple[dict[
 
 def _tell_apart(identities: Mapping[Side, Sequence[Identity | None]], labels: dict[Side, _Labels]) -> None:
     """Give different ids of one label (`A/B` and `C`, `A` and `B/C`) labels of their own: their JSON."""
-    meant: dict[str | None, set[Identity | None]] = defaultdict(set)
+    meant: dict[str | None, set[Identity]] = defaultdict(set)
     for side, named in identities.items():
         for one, label in zip(named, labels[side], strict=True):
-            meant[label].add(one)
+            if isinstance(one, tuple):
+                meant[label].add(one)
     for side, named in identities.items():
         labels[side] = [
-            json.dumps(one, ensure_ascii=False) if len(meant[label]) > 1 else label
+            json.dumps(one, ensure_ascii=False) if isinstance(one, tuple) and len(meant[label]) > 1 else label
             for one, label in zip(named, labels[side], strict=True)
         ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nemo_gym.rollout_compare.decode import parse_object
+from nemo_gym.rollout_compare.decode import InvalidLine, parse_object
 from nemo_gym.rollout_compare.inputs import Input
 from nemo_gym.rollout_compare.lines import iter_lines
 
@@ -24,5 +24,11 @@ def what_text_seems(line: bytes) -> str | None:
 
 def are_inputs(source: Input) -> bool:
     """Whether a file's rows are what a run was asked to do: every one has a task's input, none a reward or response."""
-    rows = (parse_object(line) for _, _, line in iter_lines(source))
-    return all("responses_create_params" in row and "reward" not in row and "response" not in row for row in rows)
+    for _, _, line in iter_lines(source):
+        try:
+            row = parse_object(line)
+        except InvalidLine:  # it was left out
+            continue
+        if "responses_create_params" not in row or "reward" in row or "response" in row:
+            return False
+    return True

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, Protocol
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.figures import Repeats, Rule, Statistics
+from nemo_gym.rollout_compare.figures import Evidence, JoinCheck, Repeats, Rule, Statistics, TestChanges
 
 #: A rollout, a failed attempt or a planned row, as its JSON object.
 Row = Mapping[str, Any]
@@ -165,36 +165,6 @@ class TaskComparison(Struct, frozen=True, gc=False):
         return self.winner.other if self.winner else None
 
 
-class Evidence(Struct, frozen=True):
-    """The end of a row's verifier output, or why there is none.
-
-    Attributes:
-        source: `file`, `field`, or None when nothing was found.
-        path: The file as it was looked up, or the field's name.
-        lines: The last lines, as text that is safe to print.
-        unavailable: Why there are no lines, or why the first place to look at was passed over.
-    """
-
-    source: Literal["file", "field"] | None
-    path: str | None = None
-    lines: tuple[str, ...] = ()
-    unavailable: str | None = None
-
-
-class TestChanges(Struct, frozen=True):
-    """The single tests that changed from the old side to the new one, names sorted.
-
-    Attributes:
-        broken: Passed on the old side and did not pass on the new one.
-        fixed: Passed on the new side and did not pass on the old one.
-    """
-
-    __test__: ClassVar[bool] = False  # the name begins as that of a pytest class
-
-    broken: tuple[str, ...] = ()
-    fixed: tuple[str, ...] = ()
-
-
 class Cluster(Struct, frozen=True):
     """Flips of one signature and one winner; one flip alone is a cluster too. Tasks are sorted."""
 
@@ -249,22 +219,6 @@ class Note(Struct, frozen=True):
     def __str__(self) -> str:
         """The note in full, with every task."""
         return f"{self.message}: {', '.join(self.tasks)}" if self.tasks else self.message
-
-
-class JoinCheck(Struct, frozen=True):
-    """Whether the tasks that were joined are the same tasks by what the systems were asked.
-
-    Attributes:
-        joined: How many tasks both runs have.
-        inputs_compared: For how many of these both runs tell the task's input.
-        inputs_differ: For how many of these the inputs differ.
-        tasks_differ: Their labels.
-    """
-
-    joined: int = 0
-    inputs_compared: int = 0
-    inputs_differ: int = 0
-    tasks_differ: tuple[str, ...] = ()
 
 
 class CompareResult(Struct, frozen=True):

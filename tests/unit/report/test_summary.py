@@ -8,16 +8,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from nemo_gym.rollout_compare.figures import JoinCheck
 from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines, summary_schema
-from nemo_gym.rollout_compare.schema import (
-    Category,
-    CompareResult,
-    JoinCheck,
-    Note,
-    Side,
-    TaskComparison,
-    TaskSide,
-)
+from nemo_gym.rollout_compare.schema import Category, CompareResult, Note, Side, TaskComparison, TaskSide
 
 MASKED = TaskSide(3, 0.5, 2, "1/3 rows masked: no reward", None, "tests")
 TASKS = (

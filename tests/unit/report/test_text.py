@@ -7,18 +7,9 @@ from typing import Any
 
 import pytest
 
+from nemo_gym.rollout_compare.figures import Evidence
 from nemo_gym.rollout_compare.report.text import report_lines
-from nemo_gym.rollout_compare.schema import (
-    Category,
-    CompareResult,
-    Evidence,
-    Flip,
-    Note,
-    Row,
-    Side,
-    TaskComparison,
-    TaskSide,
-)
+from nemo_gym.rollout_compare.schema import Category, CompareResult, Flip, Note, Row, Side, TaskComparison, TaskSide
 
 
 @dataclass(frozen=True)

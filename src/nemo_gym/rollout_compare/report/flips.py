@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from nemo_gym.rollout_compare.evidence import source_text
+from nemo_gym.rollout_compare.figures import Evidence, TestChanges
 from nemo_gym.rollout_compare.report.difference import repeats_text
 from nemo_gym.rollout_compare.report.words import LABEL_LIMIT, counted, label, listed, section
 from nemo_gym.rollout_compare.safe_text import one_line
-from nemo_gym.rollout_compare.schema import Cluster, Evidence, Flip, Side, TestChanges, reward_text
+from nemo_gym.rollout_compare.schema import Cluster, Flip, Side, reward_text
 
 WHERE_LIMIT = 400
 TESTS_NAMED = 10

@@ -11,7 +11,8 @@ comes in time that grows with their number, and names that come out are safe to 
 A new kind of test output is one file with one function beside these, and one line in the tables of `readers`.
 """
 
-from nemo_gym.rollout_compare.schema import Cluster, TestChanges
+from nemo_gym.rollout_compare.figures import TestChanges
+from nemo_gym.rollout_compare.schema import Cluster
 from nemo_gym.rollout_compare.triage.clusters import SignedFlip, clusters
 from nemo_gym.rollout_compare.triage.readers import read_test_file, read_tests
 from nemo_gym.rollout_compare.triage.results import Outcome, TestResults, compare_tests, merge_tests

@@ -6,7 +6,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import ClassVar
 
-from nemo_gym.rollout_compare.schema import TestChanges
+from nemo_gym.rollout_compare.figures import TestChanges
 from nemo_gym.rollout_compare.triage.text import safe_name
 
 
