@@ -12,6 +12,20 @@ T = TypeVar("T", bound=Hashable)
 _FIRST_BEYOND = 1 << 63
 
 
+def identities_of(values: Sequence[Any]) -> Sequence[Identity | None]:
+    """The tasks that a field's values name."""
+    if {str, type(None)}.issuperset(map(type, values)):
+        return values
+    return [value if value is None or type(value) is str else identity_of(value) for value in values]
+
+
+def halves_of(values: Sequence[Any]) -> Sequence[int | str | None]:
+    """One half of the pair that tells attempts apart, as values that can be looked up."""
+    if {int, str, type(None)}.issuperset(map(type, values)):
+        return values
+    return [attempt_part(value) for value in values]
+
+
 class Column(Generic[T]):
     """Values of which many are equal or absent: a number a row, and each value once.
 
@@ -34,18 +48,22 @@ class Column(Generic[T]):
         """Give back the memory that only growing takes; the column may grow again all the same."""
         self._places = None
 
+    def places(self, values: Sequence[T | None]) -> list[int]:
+        """The place of each value; those that are new get the next. Values that are equal must be of one type."""
+        if self._places is None:
+            self._places = dict(zip(self.values, range(len(self.values)), strict=True))
+        known = self._places
+        fresh = [value for value in dict.fromkeys(values) if value not in known]
+        known.update(zip(fresh, range(len(self.values), len(self.values) + len(fresh)), strict=True))
+        self.values.extend(fresh)
+        return list(map(known.__getitem__, values))
+
     def append_all(self, values: Sequence[T | None]) -> None:
-        """Add a row for each value. Values that are equal must be of one type."""
+        """Add a row for each value."""
         if values.count(None) == len(values):
             self.ids.frombytes(bytes(self.ids.itemsize * len(values)))
-            return
-        places = self._places
-        if places is None:
-            places = self._places = dict(zip(self.values, range(len(self.values)), strict=True))
-        fresh = [value for value in dict.fromkeys(values) if value not in places]
-        places.update(zip(fresh, range(len(self.values), len(self.values) + len(fresh)), strict=True))
-        self.values.extend(fresh)
-        self.ids.extend(map(places.__getitem__, values))
+        else:
+            self.ids.extend(self.places(values))
 
     def __getitem__(self, row: int) -> T | None:
         """The value of a row."""
@@ -58,11 +76,7 @@ class Column(Generic[T]):
     def extend(self, other: Column[T]) -> None:
         """Add the rows of another column."""
         if other.says_anything():
-            moved = Column[T]()
-            moved.values, moved._places = self.values, self._places
-            moved.append_all(other.values)
-            self._places = moved._places
-            self.ids.extend(map(moved.ids.__getitem__, other.ids))
+            self.ids.extend(map(self.places(other.values).__getitem__, other.ids))
         else:
             self.ids.extend(other.ids)
 
@@ -79,18 +93,17 @@ class HalfColumn:
         self.codes = array("q")
         self._others: Column[int | str] = Column()
 
-    def append_all(self, values: Sequence[Any]) -> None:
-        """Add a row for each value."""
-        if {int}.issuperset(map(type, values)) and min(values) >= 0 and max(values) < _FIRST_BEYOND:
-            self.codes.extend(values)
+    def append_all(self, values: Sequence[int | str | None]) -> None:
+        """Add a row for each value, as `halves_of` gives them."""
+        if {int}.issuperset(map(type, values)) and min(values) >= 0 and max(values) < _FIRST_BEYOND:  # type: ignore[type-var,operator]  # all are numbers
+            self.codes.extend(values)  # type: ignore[arg-type]  # as above
         else:
             self.codes.extend(map(self._code, values))
 
-    def _code(self, value: Any) -> int:
+    def _code(self, value: int | str | None) -> int:
         if type(value) is int and 0 <= value < _FIRST_BEYOND:
             return value
-        self._others.append_all([attempt_part(value)])
-        return -1 - self._others.ids.pop()
+        return -1 - self._others.places([value])[0]
 
     def value(self, code: int) -> int | str | None:
         """What a code stands for."""
@@ -120,8 +133,8 @@ class KeyColumn(Column[Identity]):
         self.stands = 0
         self.first_missing: int | None = None
 
-    def append_keys(self, values: Sequence[Any], first_row: int, has_a_say: Sequence[bool]) -> None:
-        """Add a row for each of the field's values, of which the first is of the given row."""
+    def append_keys(self, values: Sequence[Identity | None], first_row: int, has_a_say: Sequence[bool]) -> None:
+        """Add a row for each of the field's identities, of which the first is of the given row."""
         absent = values.count(None)
         self.stands += len(values) - absent
         if self.first_missing is not None:
@@ -132,8 +145,6 @@ class KeyColumn(Column[Identity]):
             if missing is not None:
                 self._drop(first_row + missing)
                 return
-        if absent or set(map(type, values)) != {str}:
-            values = [value if value is None or type(value) is str else identity_of(value) for value in values]
         self.append_all(values)
 
     def _drop(self, row: int) -> None:

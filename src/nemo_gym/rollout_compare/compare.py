@@ -1,4 +1,4 @@
-"""The whole road on one page: two runs to a `CompareResult`."""
+"""Two runs' tables to a `CompareResult`: each task with its category, each flip with the rows that tell about it."""
 
 from __future__ import annotations
 

@@ -25,8 +25,7 @@ def check_inputs(tables: dict[Side, Table], tasks_of: dict[Side, array[int]], ta
     texts: Column[str] = Column()  # each input of either run once
     asked = []
     for side in Side:
-        texts.append_all(tables[side].inputs.values)
-        numbers = texts.ids[-len(tables[side].inputs.values) :]
+        numbers = texts.places(tables[side].inputs.values)
         pairs = set(zip(tasks_of[side], map(numbers.__getitem__, tables[side].inputs.ids), strict=True))
         asked.append({pair for pair in pairs if pair[1]} if 0 in tables[side].inputs.ids else pairs)
     compared = joined.intersection(*({task for task, _ in pairs} for pairs in asked))

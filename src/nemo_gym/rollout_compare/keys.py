@@ -154,7 +154,7 @@ def _inputs_by_index(table: Table, rung: Rung) -> dict[Identity, set[str]]:
 
 def _why(rungs: dict[Side, Rung], ladders: dict[Side, list[Rung]]) -> Iterator[Note]:
     """Why a key is not one of the first candidates, or what is wrong with it; once where it is the same for both."""
-    reasons: dict[Side | None, str | None] = {side: _why_of(rung, ladders[side]) for side, rung in rungs.items()}
+    reasons: dict[Side | None, str | None] = {side: _why_of(side, rungs, ladders[side]) for side in rungs}
     if reasons[Side.OLD] == reasons[Side.NEW]:
         reasons = {None: reasons[Side.OLD]}
     for who, reason in reasons.items():
@@ -162,20 +162,25 @@ def _why(rungs: dict[Side, Rung], ladders: dict[Side, list[Rung]]) -> Iterator[N
             yield Note(f"the {who} run is {reason}" if who else f"both runs are {reason}")
 
 
-def _why_of(rung: Rung, ladder: Sequence[Rung]) -> str | None:
+def _why_of(side: Side, rungs: dict[Side, Rung], ladder: Sequence[Rung]) -> str | None:
     """Why a run is joined by a key, None where that needs no word."""
+    rung = rungs[side]
     if rung.rejected:
         return f"joined by {rung.name}, which may be wrong: {rung.rejected}, and no other field tells its tasks apart"
-    before = [other for other in ladder if other.rank < rung.rank]
-    passed = [
-        f"{other.name}: rejected, {other.rejected}" if other.rejected else f"{other.name}: by it the runs share no task"
-        for other in before
-    ]
+    passed = [f"{other.name}: {_fault(side, other, rungs)}" for other in ladder if other.rank < rung.rank]
     if not passed and rung.rank < len(KEY_CANDIDATES):
         return None
     return (
         f"joined by {_described(rung)} ({'; '.join(passed) or 'no field that usually names the task is on every row'})"
     )
+
+
+def _fault(side: Side, passed: Rung, rungs: dict[Side, Rung]) -> str:
+    """Why a field that stands before a run's key was passed over."""
+    if passed.rejected:
+        return f"rejected, {passed.rejected}"
+    meets = _may_join(passed, rungs[side.other]) and _labels({**rungs, side: passed}).meet()
+    return "passed over" if meets else "by it the runs share no task"
 
 
 def _described(rung: Rung) -> str:

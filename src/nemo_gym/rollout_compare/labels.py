@@ -63,7 +63,7 @@ def _labels(identities: Mapping[Side, Sequence[Identity | None]]) -> tuple[dict[
     tasksets = {side: _tasksets(identities[side]) for side in Side}
     keyed = [side for side in Side if len(tasksets[side]) > 1]
     labels: dict[Side, _Labels] = {
-        side: [_label(one, with_taskset=side in keyed) for one in named] if tasksets[side] else _plain(named)
+        side: [None if one is None else label_of(one, with_taskset=side in keyed) for one in named]
         for side, named in identities.items()
     }
     if len(keyed) == 2:
@@ -97,15 +97,6 @@ def _tasksets(identities: Sequence[Identity | None]) -> set[str]:
     if tuple not in set(map(type, identities)):
         return set()
     return {one[0] for one in identities if isinstance(one, tuple)}
-
-
-def _label(one: Identity | None, *, with_taskset: bool) -> str | None:
-    return None if one is None else label_of(one, with_taskset=with_taskset)
-
-
-def _plain(identities: Iterable[Identity | None]) -> _Labels:
-    """The labels of identities that are text, all of them."""
-    return [one if one is None or isinstance(one, str) else one[1] for one in identities]
 
 
 def _plain_ids(identities: Iterable[Identity | None], own: Collection[str]) -> tuple[set[tuple[str, str]], list[str]]:

@@ -83,7 +83,8 @@ def ladder_of(table: Table) -> list[Rung]:
     if _on_every_voter(table, table.inputs.ids, 0):
         by_input = partial(itself, table.inputs)
         ladder.append(Rung(INPUT_PATH, Kind.INPUT, 2 * fields, by_input, lambda _: _crosses_identity(table)))
-    if _on_every_voter(table, table.task_index.codes, -1) and len(set(_positions(table))) == len(set(codes)):
+    one_run = len(table.shards) < 2 or len(set(_positions(table))) == len(set(codes))
+    if one_run and _on_every_voter(table, codes, -1):
         ladder.append(Rung(INDEX_PATH, Kind.INDEX, 2 * fields + 1, partial(_by_index, table), fine))
     return ladder
 

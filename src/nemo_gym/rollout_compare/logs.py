@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -72,7 +72,10 @@ def read_log(named: str, roots: LogRoots, lines: int) -> LogTail:
     try:
         path = _find(named, roots)
         resolved = path.resolve(strict=True)
-        _check_allowed(path, resolved, roots)
+        if resolved.name != LOG_NAME:
+            if resolved.suffix not in LOG_ENDINGS:
+                raise LogUnavailable(f"{path} is not read: it is no {LOG_NAME} and no {', '.join(LOG_ENDINGS)} file")
+            _check_inside(path, resolved, roots)
         return _tail(path, resolved, lines)
     except OSError as error:
         raise LogUnavailable(f"cannot read {error.filename or named}: {error.strerror or error}") from None
@@ -83,7 +86,7 @@ def read_log(named: str, roots: LogRoots, lines: int) -> LogTail:
 def read_reports(named: str, roots: LogRoots) -> Iterator[tuple[str, bytes]]:
     """The reports of single tests in the logs folder that a row names: each file's name and its beginning."""
     try:
-        folder = _find(named, roots).parent
+        folder = _find(named, roots, or_reports=True).parent
         names = sorted(entry.name for entry in os.scandir(folder) if _is_report(entry.name))[:_MOST_REPORTS]
     except (LogUnavailable, OSError, ValueError):
         return
@@ -99,31 +102,26 @@ def _is_report(name: str) -> bool:
     return name.lower() == "ctrf.json" or name.lower().endswith(".xml")
 
 
-def _find(named: str, roots: LogRoots) -> Path:
-    """Where the log is: a relative path under each root, a dead absolute one by its longest end under one of `logs`."""
-    if os.path.isabs(named):
-        parts = Path(named).parts[-_MOST_PARTS:]
-        ends = (Path(*parts[start:]) for start in range(1, len(parts)))
-        folders = [Path(named), *(root / end for end in ends for root in roots.logs)]
-    else:
-        folders = [Path(root, named) for root in (Path(), *roots.all())]
+def _find(named: str, roots: LogRoots, *, or_reports: bool = False) -> Path:
+    """Where the log is, or would be in a folder that has reports."""
     tried = []
-    for folder in dict.fromkeys(folders):
-        path = folder / LOG_NAME if folder.is_dir() else folder
-        if os.path.lexists(path):
+    for place in _places(named, roots):
+        is_folder = place.is_dir()
+        path = place / LOG_NAME if is_folder else place
+        if os.path.lexists(path) or (or_reports and is_folder and any(map(_is_report, os.listdir(place)))):
             return path
         tried.append(str(path))
     more = f" and {len(tried) - _MOST_TRIED} more places" if len(tried) > _MOST_TRIED else ""
     raise LogUnavailable(f"not found: {', '.join(tried[:_MOST_TRIED])}{more}")
 
 
-def _check_allowed(path: Path, resolved: Path, roots: LogRoots) -> None:
-    if resolved.name != LOG_NAME:
-        if resolved.suffix not in LOG_ENDINGS:
-            raise LogUnavailable(f"{path} is not read: it is no {LOG_NAME} and no {', '.join(LOG_ENDINGS)} file")
-        _check_inside(path, resolved, roots)
-    if not stat.S_ISREG(os.stat(resolved).st_mode):
-        raise LogUnavailable(f"{path} is not read: it is no regular file")
+def _places(named: str, roots: LogRoots) -> Iterable[Path]:
+    """Where to look: a relative path under each root, an absolute one also by its ends, longest first, under `logs`."""
+    if os.path.isabs(named):
+        parts = Path(named).parts[-_MOST_PARTS:]
+        ends = (Path(*parts[start:]) for start in range(1, len(parts)))
+        return dict.fromkeys([Path(named), *(root / end for end in ends for root in roots.logs)])
+    return dict.fromkeys(Path(root, named) for root in (Path(), *roots.all()))
 
 
 def _check_inside(path: Path, resolved: Path, roots: LogRoots) -> None:
@@ -133,12 +131,15 @@ def _check_inside(path: Path, resolved: Path, roots: LogRoots) -> None:
 
 @contextmanager
 def _opened(path: Path, resolved: Path) -> Iterator[BinaryIO]:
-    # The file may be replaced between the check and here: no link is followed and no pipe waited for.
-    descriptor = os.open(resolved, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with open(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise LogUnavailable(f"{path} is not read: it is no regular file")
-        yield file
+    """A regular file; nothing else is ever opened."""
+    if stat.S_ISREG(os.stat(resolved).st_mode):
+        # It may be replaced between the check and here: no link is followed and no pipe waited for.
+        descriptor = os.open(resolved, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with open(descriptor, "rb") as file:
+            if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                yield file
+                return
+    raise LogUnavailable(f"{path} is not read: it is no regular file")
 
 
 def _tail(path: Path, resolved: Path, lines: int) -> LogTail:

@@ -1,4 +1,4 @@
-"""The command's options: one table, from which the command line and the config are both made."""
+"""The command's options: one table of flags, kinds and descriptions for the command line and the config."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ DESCRIPTION = """\
 Compare two rollout JSONL files task by task.
 
 Counts identical, flipped, masked and missing tasks and prints the losing
-side's verifier output for every flip. A report, not a gate: the exit code is
-0 for a report and 1 when an input cannot be read or an output cannot be
-written.
+side's verifier output for every flip. A report, not a gate: the exit status
+is 0 whatever it says, unless --fail-on asks for more; it is 1 when an input
+cannot be read or an output cannot be written.
 
 Examples:
   # Old server vs Harbor path on the same tasks

@@ -12,7 +12,7 @@ from nemo_gym.rollout_compare.lines import BOM, LineCount, Piece, ends_file, ite
 from nemo_gym.rollout_compare.recognize import what_text_seems
 from nemo_gym.rollout_compare.rows import label_for_message
 from nemo_gym.rollout_compare.schema import CompareInputError, Note
-from nemo_gym.rollout_compare.table import Table, Values, decoder_for
+from nemo_gym.rollout_compare.table import Table, decoder_for
 
 TOO_DEEP = "nested too deeply"
 
@@ -82,7 +82,7 @@ def read_piece(piece: Piece, plan: Plan, on_bytes: Callable[[int], None] | None 
         except (CompareInputError, RecursionError):
             for number, offset, line in zip(*block, strict=True):
                 try:
-                    table.extend(_row_table(decoder.decode(line), plan))
+                    table.add([decoder.decode(line)])
                 except (CompareInputError, RecursionError) as error:
                     faults.append(Fault(number, reason_for(error, piece.source, offset, line, plan.key)))
                     if not plan.skip_bad_lines:
@@ -92,13 +92,6 @@ def read_piece(piece: Piece, plan: Plan, on_bytes: Callable[[int], None] | None 
         else:
             table.origins.append_all(piece.source, block.numbers, block.offsets)
     return PieceTable(table, count.lines, faults)
-
-
-def _row_table(values: Values, plan: Plan) -> Table:
-    """A table of one row: a row is added whole or not at all."""
-    table = Table(plan.key)
-    table.add([values])
-    return table
 
 
 def reason_for(error: Exception, source: Input, offset: int, line: bytes, key: str | None) -> str:

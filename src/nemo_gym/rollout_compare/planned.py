@@ -28,9 +28,10 @@ def planned_columns(table: Table) -> dict[str, Column[Identity]]:
     if not table.planned:
         return {}
     found: dict[str, Column[Identity]] = {}
+    carried = [path for path in table.keys if all(planned_by(planned, path) for _, planned in table.planned)]
     silent = {failure.row for failure in table.nameless}
-    places = planned_places(table)
-    for path in table.keys:
+    places = planned_places(table) if carried else []
+    for path in carried:
         values = [place and planned_identity(place, path) for place in places]
         if all(value is not None or row in silent for row, value in enumerate(values)):
             found[path] = Column()
@@ -38,11 +39,15 @@ def planned_columns(table: Table) -> dict[str, Column[Identity]]:
     return found
 
 
+def planned_by(planned: Table, path: str) -> bool:
+    """Whether every planned row names its task by a field."""
+    return path in planned.keys and planned.keys[path].first_missing is None
+
+
 def planned_identity(place: Place, path: str) -> Identity | None:
     """The task that a planned row names by a field."""
     planned, row = place
-    column = planned.keys.get(path)
-    return column[row] if column is not None and column.first_missing is None else None
+    return planned.keys[path][row] if planned_by(planned, path) else None
 
 
 def unrecorded_note(table: Table, side: Side) -> Note | None:

@@ -80,7 +80,6 @@ class _Collected:
             self.table.notes.append(left_out(self.source, self.faults))
         if not self.source.unchanged():
             self.table.notes.append(Note(f"{self.source.path} changed while it was read: the run may still be writing"))
-        self.table.rest()
         return self.table
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from nemo_gym.rollout_compare.decode import dig
 from nemo_gym.rollout_compare.schema import KEY_CANDIDATES, CompareInputError, Row
 
-#: What the comparison reads of every row, in the order of `Facts`' arguments and then the attempt.
+#: What a row says of its result, in the order of `facts_of`'s arguments; then the attempt that it is of.
 RESULT_PATHS = ("reward", "mask_sample", "instance_config.mask_sample", "failure_kind", "error", "response.metadata")
 ATTEMPT_PATHS = ("_ng_task_index", "_ng_rollout_index")
 

@@ -15,7 +15,7 @@ from nemo_gym.rollout_compare.decode import parse_object
 from nemo_gym.rollout_compare.inputs import Input, open_input
 from nemo_gym.rollout_compare.lines import iter_lines
 from nemo_gym.rollout_compare.locate import Shard, locate_run
-from nemo_gym.rollout_compare.pieces import Fault, Plan, Progress, left_out, reason_for
+from nemo_gym.rollout_compare.pieces import TOO_DEEP, Fault, Plan, Progress, left_out, reason_for
 from nemo_gym.rollout_compare.reading import read_tables
 from nemo_gym.rollout_compare.recognize import are_inputs
 from nemo_gym.rollout_compare.rows import ATTEMPT_PATHS, row_facts
@@ -93,6 +93,7 @@ def run_tables(
         for shard, rows in zip(run, list(table.shards), strict=True):
             if shard.sidecar:
                 _add_failures(table, rows, shard.sidecar, plan)
+        table.rest()
     return whole
 
 
@@ -103,7 +104,10 @@ def _add_failures(table: Table, rows: range, sidecar: Input, plan: Plan) -> None
     records = _records(sidecar, plan, faults)
     fields = (*key_paths(plan.key), *ATTEMPT_PATHS, INPUT_PATH)
     for line, offset, row in standing_failures(records, table.attempts(rows), fields):
-        table.add([pick(row)], beside=rows)
+        try:
+            table.add([pick(row)], beside=rows)
+        except RecursionError:
+            raise CompareInputError(f"{sidecar.path}:{line}: invalid JSON ({TOO_DEEP})") from None
         table.origins.append_all(sidecar, [line], [offset])
     if faults:
         table.notes.append(left_out(sidecar, faults))

@@ -6,7 +6,6 @@ Beside `<stem>.jsonl` a run may leave `<stem>_failures.jsonl`, one record for ea
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from nemo_gym.rollout_compare.decode import dig
@@ -15,11 +14,6 @@ from nemo_gym.rollout_compare.schema import Attempt, Row, key_paths
 
 Failure = tuple[int, int, FailedAttempt]
 """A failed attempt with the line number and byte offset of its record."""
-
-
-def sidecar_path(main: Path) -> Path:
-    """Where the failures of a rollouts file are recorded."""
-    return main.with_name(f"{main.stem}_failures.jsonl")
 
 
 def standing_failures(

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from nemo_gym.rollout_compare.columns import Column, HalfColumn, KeyColumn
+from nemo_gym.rollout_compare.columns import Column, HalfColumn, KeyColumn, halves_of, identities_of
 from nemo_gym.rollout_compare.decode import RowDecoder
 from nemo_gym.rollout_compare.origins import MemoryRow, Origins
 from nemo_gym.rollout_compare.rows import (
@@ -34,6 +34,7 @@ from nemo_gym.rollout_compare.schema import (
 )
 from nemo_gym.rollout_compare.task_input import INPUT_PATH, task_input
 
+Texts = Sequence[str | None]
 Values = tuple[Any, ...]
 """What a decoder gives for a row: the values at the paths of `decoder_for`, in their order."""
 
@@ -138,18 +139,27 @@ class Table:
 
         Raises:
             CompareInputError: A value breaks a rule; the text does not say in which row, and the table is as before.
+            RecursionError: A value is nested too deeply; the table is as before.
         """
         if not rows:
             return
         columns = list(zip(*rows, strict=True))
-        self._add_results(*columns[:RESULTS])
+        rewards, masked, errors, kinds = _results(columns[:RESULTS])
         index, rollout, asked, *others = columns[RESULTS:]
         outputs, keys = others[: len(OUTPUT_PATHS)], others[len(OUTPUT_PATHS) :]
-        self.task_index.append_all(index)
-        self.rollout_index.append_all(rollout)
+        halves = halves_of(index), halves_of(rollout)
+        inputs = asked if asked.count(None) == len(asked) else list(map(task_input, asked))
+        identities = [identities_of(values) for values in keys]
+
+        first = len(self)
+        self.reward.extend(rewards)
+        self.masked.append_all(masked)
+        self.agent_error.append_all(errors)
+        self.failure_kind.append_all(kinds)
+        self.task_index.append_all(halves[0])
+        self.rollout_index.append_all(halves[1])
         self.has_output += _any_said(outputs)
-        self.inputs.append_all(asked if asked.count(None) == len(asked) else list(map(task_input, asked)))
-        first = len(self) - len(rows)
+        self.inputs.append_all(inputs)
         has_a_say: Sequence[bool] = (True,) * len(rows)
         if beside is not None:
             voting = keys[: len(KEY_CANDIDATES)]
@@ -157,23 +167,8 @@ class Table:
             failures = [Failure(first + i, beside) for i in range(len(rows))]
             self.failures.extend(failures)
             self.nameless.extend(failure for failure, says in zip(failures, has_a_say, strict=True) if not says)
-        for column, values in zip(self.keys.values(), keys, strict=True):
-            column.append_keys(values, first, has_a_say)
-
-    def _add_results(self, *columns: Values) -> None:
-        """Add what rows say of their result; those that say nothing but their reward are not looked at closely."""
-        said = [i for i, row in enumerate(zip(*columns, strict=True)) if not _only_a_reward(*row)]
-        facts = [facts_of(*(column[i] for column in columns)) for i in said]
-        rewards = list(columns[0])
-        nothing: list[str | None] = [None] * len(rewards)
-        masked, errors, kinds = nothing[:], nothing[:], nothing
-        for i, fact in zip(said, facts, strict=True):
-            rewards[i] = _NO_REWARD if fact.reward is None else fact.reward
-            masked[i], errors[i], kinds[i] = fact.masked, fact.agent_error, fact.failure_kind
-        self.reward.extend(rewards)
-        self.masked.append_all(masked)
-        self.agent_error.append_all(errors)
-        self.failure_kind.append_all(kinds)
+        for column, named in zip(self.keys.values(), identities, strict=True):
+            column.append_keys(named, first, has_a_say)
 
     def add_shard(self, other: Table) -> None:
         """Add the rows of a whole rollouts file."""
@@ -205,6 +200,22 @@ class Table:
         self.inputs.extend(other.inputs)
         self.has_output += other.has_output
         self.origins.extend(other.origins, lines_before)
+
+
+def _results(columns: Sequence[Values]) -> tuple[Sequence[float], Texts, Texts, Texts]:
+    """What rows say of their result: reward, mask, agent error, failure kind.
+
+    Most say nothing but their reward: only the others are looked at closely.
+    """
+    said = [i for i, row in enumerate(zip(*columns, strict=True)) if not _only_a_reward(*row)]
+    rewards = list(columns[0])
+    nothing: list[str | None] = [None] * len(rewards)
+    masked, errors, kinds = nothing[:], nothing[:], nothing
+    for i in said:
+        fact = facts_of(*(column[i] for column in columns))
+        rewards[i] = _NO_REWARD if fact.reward is None else fact.reward
+        masked[i], errors[i], kinds[i] = fact.masked, fact.agent_error, fact.failure_kind
+    return rewards, masked, errors, kinds
 
 
 def _any_said(columns: Sequence[Values]) -> bytes:

@@ -11,6 +11,7 @@ INPUT_PATH = "responses_create_params.input"
 
 _SHOWN_CHARACTERS = 60
 _DIGEST_BYTES = 8
+_SPARED_DIGITS = 8
 
 #: A single user message that is no longer than this is its own identity: hashing it would take longer than reading it.
 _SHORT_CHARACTERS = 80
@@ -81,5 +82,5 @@ def _text(content: Any) -> str:
 def input_labels(identities: Collection[str]) -> dict[str, str]:
     """What inputs are called, with 8 of their 16 digits as far as these tell them apart."""
     long = {identity: input_label(identity) for identity in identities}
-    short = {identity: label[:-_DIGEST_BYTES] for identity, label in long.items()}
+    short = {identity: label[:-_SPARED_DIGITS] for identity, label in long.items()}
     return short if len(set(short.values())) == len(short) else long

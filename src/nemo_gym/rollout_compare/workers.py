@@ -36,7 +36,7 @@ def may_fork() -> bool:
 
 
 def read_by_processes(pieces: Sequence[tuple[Piece, Plan]], jobs: int, progress: Progress) -> Iterator[PieceTable]:
-    """The same, read by processes each of which takes the next piece when it has read one."""
+    """What the pieces hold, in their order; each process takes the next piece when it has read one."""
     from multiprocessing import connection, get_context
 
     context = get_context("fork")
