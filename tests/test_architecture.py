@@ -16,7 +16,7 @@ PACKAGE = Path(nemo_gym.rollout_compare.__file__).parent
 NAME = "nemo_gym.rollout_compare"
 
 #: What every module may import: the words that all of them speak.
-VOCABULARY = {"schema", "safe_text"}
+VOCABULARY = {"schema", "figures", "safe_text"}
 
 #: What no step of the road may import: whoever goes the whole road, and whoever writes.
 ABOVE = {"__init__", "__main__", "cli", "command", "job", "options", "outputs", "progress"}
@@ -88,16 +88,19 @@ def test_a_step_of_the_road_imports_earlier_steps_only(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "allowed"),
     [
-        ("schema", set()),
+        ("figures", set()),
+        ("schema", {"figures"}),
         ("safe_text", set()),
         ("options", {"schema"}),
         ("outputs", VOCABULARY),
         ("rows", VOCABULARY | {"decode"}),
         ("decode", VOCABULARY),
         ("logs", VOCABULARY),
-        ("evidence", VOCABULARY | {"decode", "logs", "origins"}),
-        ("report", VOCABULARY | {"evidence"}),
-        ("command", VOCABULARY | {"job", "options"}),
+        ("triage", VOCABULARY),
+        ("statistics", VOCABULARY | {"paired"}),
+        ("evidence", VOCABULARY | {"decode", "logs", "rows"}),
+        ("report", VOCABULARY | {"evidence", "findings"}),
+        ("command", VOCABULARY | {"gate", "job", "options"}),
         ("__main__", {"cli"}),
     ],
 )
@@ -106,7 +109,7 @@ def test_a_module_imports_no_more_than_it_needs(name: str, allowed: set[str]) ->
 
 
 def test_the_command_line_goes_no_part_of_the_road_itself() -> None:
-    assert IMPORTS["cli"] & set(STEPS) <= {"inputs"}  # what standard input is called
+    assert IMPORTS["cli"] & set(STEPS) <= {"inputs", "gate"}  # what standard input is called, what a rule is
 
 
 @pytest.mark.parametrize(
