@@ -9,8 +9,8 @@ The road from bytes to report, a module and a value for each step:
 5. `table`     one run to a `Table` of `columns`; `origins` tells where a row can be read again
 6. `join`      two tables to a `Join`: which rows are attempts at one task (`keys` from the `ladder`, `labels`: by what
                they are told apart and called; `join_check`: what makes the join doubtful)
-7. `sides`     a run's rows of a task to what the run says about it (`repeats`: its attempts)
-8. `statistics` those of all tasks to whether the difference is real (`paired`, `distributions`: the figures)
+7. `sides`     a run's rows of a task to what the run says about it (`repeats`: its attempts, by `distributions`)
+8. `statistics` those of all tasks to whether the difference is real (`paired`: the figures)
 9. `compare`   a join to a `CompareResult`: each task's category, and all of the above
 10. `findings` the flips of a result to why they flipped: `evidence` (and `logs`: files on disk), `triage` of it
 11. `gate`     a result to whether it keeps the rules that were asked for
