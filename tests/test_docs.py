@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import doctest
 import json
 import os
 import re
@@ -22,8 +23,9 @@ import jsonschema
 import pytest
 
 import nemo_gym.rollout_compare.cli as command_line
-from nemo_gym.rollout_compare import schema, summary_schema
+from nemo_gym.rollout_compare import job, schema, summary_schema
 from nemo_gym.rollout_compare.cli import compare_parser
+from nemo_gym.rollout_compare.gate import RULE_PATTERN, is_rule
 from tests.documents import ROOT, Block, blocks_of, prose_of, section_of, shows, table_of, text_of
 from tests.support import Done, run
 
@@ -99,7 +101,7 @@ def check_console(document: str, block: Block) -> None:
             assert words == ["$?"]
             real = [str(status)]
         else:
-            known = ("gym", "rollout-compare", "gzip", "gunzip")
+            known = ("gym", "rollout-compare", "gzip", "gunzip", "cat")
             assert program in known, f"{document}:{block.line}: {command}"
             own = program in known[:2] and "|" not in words
             done = run(*words, prog=program) if own else run_by_shell(command)
@@ -126,10 +128,12 @@ def test_what_a_document_shows_is_what_happens(document: str, folder: Path) -> N
             path.write_text(block.text, "utf-8")
         elif block.info == "console":
             check_console(document, block)
-        elif block.info == "python":
+        elif block.info == "python" and not block.text.startswith(">>> "):
             check_python(document, block, after)
         else:
-            assert block.info in ("", "text", "json"), f"{document}:{block.line}: {block.info}"
+            known = ("", "text", "json", "python")
+            assert block.info in known, f"{document}:{block.line}: {block.info}"
+    assert doctest.testfile(str(ROOT / document), module_relative=False).failed == 0
 
 
 def test_the_readme_starts_with_the_example(folder: Path) -> None:
@@ -169,8 +173,19 @@ def test_the_readme_states_the_default_of_tail() -> None:
 
 def test_the_readme_lists_the_exit_statuses() -> None:
     listed = [int(row[0]) for row in table_of(section_of("README.md", "## Exit status"))]
-    real = [command_line.OK, command_line.ERROR, command_line.USAGE, command_line.INTERRUPTED]
-    assert listed == real
+    assert listed == [job.OK, job.ERROR, command_line.USAGE, job.GATE, command_line.INTERRUPTED]
+
+
+def test_the_readme_lists_the_gate_s_rules() -> None:
+    listed = [row[0].strip("`") for row in table_of(section_of("README.md", "## The gate"))]
+    assert [rule for rule in listed if not is_rule(rule)] == []
+    assert set(listed) == set(re.findall(r"[a-z-]{3,}", RULE_PATTERN))
+    assert [rule for rule in listed if not is_rule(f"{rule}>2")] == ["worse"]
+
+
+def test_reading_the_report_lists_what_can_be_shown_alone() -> None:
+    (listed,) = re.findall(r"`--only CATEGORY` shows(.+?)which is", text_of("docs/reading-the-report.md"), re.DOTALL)
+    assert set(re.findall(r"`(\w+)`", listed)) == {category.value for category in schema.Category}
 
 
 def test_the_readme_lists_the_categories() -> None:
@@ -269,7 +284,7 @@ def test_every_note_that_a_document_shows_is_explained_and_every_explained_one_i
         for line in block.lines
         if line.startswith("note: ")
     ]
-    shown = [line.replace("the new run", "the old run") for line in shown]
+    shown = [line.replace("the new run", "the old run").replace("first new", "first old") for line in shown]
     patterns = {note: ".+".join(map(re.escape, note.split("..."))) for note in told}
     unexplained = [line for line in shown if not any(re.match(pattern, line) for pattern in patterns.values())]
     assert unexplained == []
@@ -288,7 +303,8 @@ def keys_of(schema_part: dict[str, Any], at: str = "") -> Iterator[str]:
 def test_the_json_document_lists_the_schema_s_keys_and_no_others() -> None:
     listed = [row[0].strip("`") for row in table_of(section_of("docs/json-summary.md", "## The keys"))]
     described = summary_schema()
-    assert sorted(listed) == sorted([*keys_of(described), *keys_of(described["$defs"]["side"])])
+    parts = (described, *(described["$defs"][name] for name in ("side", "evidence")))
+    assert sorted(listed) == sorted(key for part in parts for key in keys_of(part))
 
 
 def test_the_json_example_is_real_and_valid(folder: Path) -> None:

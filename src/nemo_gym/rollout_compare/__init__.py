@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from nemo_gym.rollout_compare.compare import compare_rollouts
 from nemo_gym.rollout_compare.evidence import tail_lines, verifier_output
+from nemo_gym.rollout_compare.findings import explain_flips
 from nemo_gym.rollout_compare.join import detect_task_key
 from nemo_gym.rollout_compare.report import render_report, summary_dict, summary_schema
 from nemo_gym.rollout_compare.rows import agent_error, mask_reason, measured_failure_kind, task_id_of, tasksets_of
@@ -57,6 +58,7 @@ __all__ = [
     "agent_error",
     "compare_rollouts",
     "detect_task_key",
+    "explain_flips",
     "load_rollouts",
     "mask_reason",
     "measured_failure_kind",

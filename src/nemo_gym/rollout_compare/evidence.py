@@ -93,7 +93,7 @@ def _output(values: Sequence[Any], roots: LogRoots, lines: int) -> Output:
 
 def tail_lines(text: str, count: int) -> list[str]:
     """The last `count` lines as they are safe to print: what was overwritten is gone, long lines are cut."""
-    if count <= 0:
+    if count <= 0 or not text:
         return []
     lines = text.removesuffix("\n").rsplit("\n", count)[-count:]
     return [printable_line(line) for line in lines]

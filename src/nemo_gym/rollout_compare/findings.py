@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from nemo_gym.rollout_compare.evidence import OUTPUT_DECODER, Output, output_of
+from nemo_gym.rollout_compare.evidence import OUTPUT_DECODER, Output, Roots, log_roots, output_of
 from nemo_gym.rollout_compare.figures import Evidence, TestChanges
 from nemo_gym.rollout_compare.logs import LogRoots, read_reports
 from nemo_gym.rollout_compare.origins import read_again
@@ -24,6 +24,17 @@ class _Finding(Struct):
     evidence: Evidence
     tests: TestResults | None = None
     signature: str | None = None
+
+
+def explain_flips(result: CompareResult, roots: Roots, tail: int = DEFAULT_TAIL) -> CompareResult:
+    """The result of `compare_rollouts` with the reasons of its flips: evidence, single tests, signatures, clusters.
+
+    Args:
+        result: A comparison.
+        roots: The folders of the runs, in which relative log paths are looked for after the current folder.
+        tail: How many lines of verifier output are kept for each side of a flip; 0 for none.
+    """
+    return with_findings(result, dict.fromkeys(Side, log_roots(roots)), tail)
 
 
 def with_findings(result: CompareResult, roots: Mapping[Side, LogRoots], tail: int = DEFAULT_TAIL) -> CompareResult:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from nemo_gym.rollout_compare.evidence import Roots, log_roots
-from nemo_gym.rollout_compare.findings import with_findings
+from nemo_gym.rollout_compare.evidence import Roots
+from nemo_gym.rollout_compare.findings import explain_flips
 from nemo_gym.rollout_compare.report.summary import summary_dict, summary_schema
 from nemo_gym.rollout_compare.report.text import report_lines
-from nemo_gym.rollout_compare.schema import DEFAULT_TAIL, CompareResult, Side
+from nemo_gym.rollout_compare.schema import DEFAULT_TAIL, CompareResult
 
 __all__ = ["render_report", "summary_dict", "summary_schema"]
 
@@ -19,5 +19,4 @@ def render_report(result: CompareResult, roots: Roots, tail: int = DEFAULT_TAIL)
         roots: The folders of the runs, in which relative log paths are looked for after the current folder.
         tail: How many lines of verifier output a flip shows; 0 for none.
     """
-    told = with_findings(result, dict.fromkeys(Side, log_roots(roots)), tail)
-    return "".join(f"{line}\n" for line in report_lines(told))
+    return "".join(f"{line}\n" for line in report_lines(explain_flips(result, roots, tail)))

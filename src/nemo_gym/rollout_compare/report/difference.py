@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nemo_gym.rollout_compare.figures import Repeats, Statistics
-from nemo_gym.rollout_compare.schema import CompareResult
+from nemo_gym.rollout_compare.figures import Repeats, Statistics, Verdict
+from nemo_gym.rollout_compare.report.words import counted
+from nemo_gym.rollout_compare.schema import Category, CompareResult
 
 
 def difference_lines(result: CompareResult) -> Iterator[str]:
@@ -15,55 +16,46 @@ def difference_lines(result: CompareResult) -> Iterator[str]:
         return
     yield ""
     yield "## Difference"
-    yield _delta(figures)
+    yield _delta(result, figures)
     yield _verdict(figures)
     if figures.unmeasured and figures.unmeasured.tasks:
         bounds = figures.unmeasured
-        yield (
-            f"had the {_tasks(bounds.tasks, 'masked or missing')} all gone against new: {bounds.delta_worst:+.4g}; "
-            f"for new: {bounds.delta_best:+.4g}"
-        )
+        tasks = f"the {bounds.tasks} masked or missing tasks" if bounds.tasks > 1 else "the masked or missing task"
+        yield f"had {tasks} gone against new: {bounds.delta_worst:+.3f}; for new: {bounds.delta_best:+.3f}"
     yield from _repeats(result)
 
 
-def _delta(figures: Statistics) -> str:
+def _delta(result: CompareResult, figures: Statistics) -> str:
+    if not figures.n:
+        return "new - old: nothing to compare"
+    doubtful = bool(result.by_category(Category.FLIPPED_AGENT_ERROR))
+    wins = f"{counted(figures.old_wins, 'task')} lost, {figures.new_wins} won" + " (agent errors included)" * doubtful
     if figures.delta is None:
-        return (
-            f"{_tasks(figures.n, 'measured on both sides')}; {_wins(figures)}"
-            if figures.n
-            else "new - old: nothing to compare"
-        )
+        return f"{counted(figures.n, 'task')} measured on both sides; {wins}"
     interval = "no interval"
     if figures.ci_low is not None and figures.ci_high is not None:
         interval = f"95% interval {figures.ci_low:+.3f} to {figures.ci_high:+.3f}"
-    return f"new - old = {figures.delta:+.3f} ({interval}, {_tasks(figures.n)}); {_wins(figures)}"
-
-
-def _wins(figures: Statistics) -> str:
-    return f"{_tasks(figures.old_wins)} lost, {figures.new_wins} won"
+    return f"new - old = {figures.delta:+.3f} ({interval}, {counted(figures.n, 'task')}); {wins}"
 
 
 def _verdict(figures: Statistics) -> str:
-    parts = []
-    if figures.p_value is not None and figures.test is not None:
-        parts.append(f"{figures.test} p = {p_text(figures.p_value)}: {figures.verdict}")
-    else:
-        parts.append(str(figures.verdict))
-    if figures.reason:
-        parts.append(figures.reason)
-    elif figures.detectable is not None:
-        parts.append(f"{_tasks(figures.n)} could show a difference of {figures.detectable:.3f}")
-    return "; ".join(parts)
+    test = "" if figures.p_value is None else f"{figures.test} p = {p_text(figures.p_value)}"
+    if figures.verdict is Verdict.CANNOT_TELL:
+        return f"cannot tell{f' ({test})' if test else ''}: {figures.reason}"
+    power = ""
+    if figures.detectable is not None:
+        power = f"; {counted(figures.n, 'task')} could show a difference of {figures.detectable:.3f}"
+    return f"{test}: {figures.verdict}{power}"
 
 
 def _repeats(result: CompareResult) -> Iterator[str]:
     noisy = sum(flip.repeats is not None and flip.repeats.within_noise for flip in result.flips)
     if noisy:
-        yield f"{noisy} of {len(result.flips)} flips within the noise of repeated attempts"
+        yield f"{counted(noisy, 'flip')} within the noise of repeated attempts"
     old = sum(task.old is not None and task.old.flaky for task in result.tasks)
     new = sum(task.new is not None and task.new.flaky for task in result.tasks)
     if old or new:
-        yield f"flaky (attempts at one task disagree): old {_tasks(old)}, new {_tasks(new)}"
+        yield f"flaky (attempts at one task disagree): old {counted(old, 'task')}, new {counted(new, 'task')}"
 
 
 def repeats_text(repeats: Repeats) -> str:
@@ -75,8 +67,3 @@ def repeats_text(repeats: Repeats) -> str:
 def p_text(p_value: float) -> str:
     """A p-value, to two digits."""
     return f"{p_value:.2g}"
-
-
-def _tasks(count: int, which: str = "") -> str:
-    noun = "task" if count == 1 else "tasks"
-    return f"{count} {which} {noun}" if which.startswith("masked") else f"{count} {noun} {which}".rstrip()

@@ -34,7 +34,7 @@ def flip_lines(
     for flip in flips[:most]:
         yield from _flip(flip, both_sides=both_sides)
     if most is not None and len(flips) > most:
-        yield f"... and {len(flips) - most} more (--max-flips {most})"
+        yield f"... and {counted(len(flips) - most, 'more flip')}"
 
 
 def _flip(flip: Flip, *, both_sides: bool) -> Iterator[str]:
