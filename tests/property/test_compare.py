@@ -204,12 +204,21 @@ def test_a_report_is_made_for_any_valid_pair_and_no_line_of_it_is_forged(pair: t
     assert not [line for line in lines if _controls(line)]
     counts = result.counts()
     flips = counts["flipped"] + counts["flipped_agent_error"]
-    assert Counter(line.split(" ")[0] for line in lines if line.startswith(("#", "- "))) == Counter(
-        {"##": 3 + bool(counts["flipped_agent_error"]), "###": flips, "-": counts["masked"] + counts["missing"]}
+    assert Counter(line.split(" ")[0] for line in lines if line.startswith(("###", "- "))) == Counter(
+        {name: count for name, count in (("###", flips), ("-", counts["masked"] + counts["missing"])) if count}
     )
+    sections = [line.rpartition(" (")[0] or line for line in lines if line.startswith("## ")]
+    assert [section for section in sections if section != "## Flips with the same last error"] == [
+        "## Difference",
+        "## Flips",
+        *["## Flips with agent errors"] * bool(counts["flipped_agent_error"]),
+        "## Masked",
+        "## Missing",
+    ]
+    assert len(sections) <= 5 + bool(counts["flipped_agent_error"])
     assert [line for line in lines if line.startswith("note: ")] == lines[2 : 2 + len(result.notes)]
     evidence = [line for line in lines if "verifier output" in line and line.startswith("    ") and "    |" not in line]
-    assert len(evidence) == (flips if tail else 0)
+    assert len(evidence) == flips if tail else all("verifier output unavailable: " in line for line in evidence)
 
 
 def _controls(text: str) -> list[str]:

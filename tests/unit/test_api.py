@@ -22,6 +22,7 @@ from nemo_gym.rollout_compare import (
     RolloutCompareConfig,
     compare_rollouts,
     detect_task_key,
+    explain_flips,
     load_rollouts,
     render_report,
     run_compare,
@@ -39,6 +40,7 @@ FUNCTIONS = {
     "compare_rollouts": ["old_rows", "new_rows", "key=None"],
     "render_report": ["result", "roots", "tail=15"],
     "summary_dict": ["result"],
+    "explain_flips": ["result", "roots", "tail=15"],
     "detect_task_key": ["rows"],
     "task_id_of": ["row", "key", "*with_taskset=False"],
     "tasksets_of": ["rows", "key"],
@@ -768,7 +770,7 @@ def test_the_library_and_the_command_tell_the_same(tmp_path: Path) -> None:
         config = RolloutCompareConfig(old_rollouts=str(old), new_rollouts=str(new), json_stdout=json_stdout)
         assert run_compare(config, out) == 0
         if text is None:
-            assert json.loads(out.getvalue()) == summary_dict(result)
+            assert json.loads(out.getvalue()) == json.loads(json.dumps(summary_dict(explain_flips(result, [tmp_path]))))
         else:
             assert out.getvalue() == text
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nemo_gym.rollout_compare.columns import Column, KeyColumn
+from nemo_gym.rollout_compare.columns import Column, HalfColumn, KeyColumn, halves_of, identities_of
 
 
 class TestColumn:
@@ -44,12 +44,58 @@ class TestColumn:
         assert len(column.ids) == len(expected)
         assert len(column.values) == len(set(column.values))
 
+    def test_it_grows_again_after_it_gave_back_what_growing_takes(self) -> None:
+        column: Column[str] = Column()
+        column.append_all(["x", None])
+        column.rest()
+        column.append_all(["y", "x"])
+        more: Column[str] = Column()
+        more.append_all(["y", "z"])
+        more.rest()
+        column.rest()
+        column.extend(more)
+        assert [column[i] for i in range(6)] == ["x", None, "y", "x", "y", "z"]
+        assert column.values == [None, "x", "y", "z"]
+
+    def test_a_value_has_one_place(self) -> None:
+        column: Column[str] = Column()
+        places = column.places(["x", None, "y", "x"])
+        assert places == [places[0], 0, places[2], places[0]]
+        assert [column.values[place] for place in places] == ["x", None, "y", "x"]
+        assert column.places(["y"]) == [places[2]]
+
+
+class TestHalfColumn:
+    VALUES = (0, 7, None, "7", "x", -1, 1.5, {"b": 1, "a": [2]}, True, 2**63, "x", 2**63 - 1)
+    KEPT = (0, 7, None, "7", "x", -1, "1.5", '{"a":[2],"b":1}', "true", 2**63, "x", 2**63 - 1)
+
+    def column(self, *values: Any) -> HalfColumn:
+        column = HalfColumn()
+        for value in values:
+            column.append_all(halves_of([value]))
+        return column
+
+    def test_each_row_has_its_value_told_apart_by_type(self) -> None:
+        column = self.column(*self.VALUES)
+        kept = [column.value(code) for code in column.codes]
+        assert [(type(value), value) for value in kept] == [(type(value), value) for value in self.KEPT]
+        assert len(set(column.codes)) == len(set(column.codes) - {-1}) + 1 == len(set(map(repr, self.KEPT)))
+        assert column.codes[2] == -1
+
+    @pytest.mark.parametrize("own", [(), (3, 4), (None, "x")])
+    @pytest.mark.parametrize("other", [(), (4, 5), (None, None), ("y", "x", 4, -1)])
+    def test_the_rows_of_another_column_follow_its_own(self, own: tuple[Any, ...], other: tuple[Any, ...]) -> None:
+        column = self.column(*own)
+        column.extend(pickle.loads(pickle.dumps(self.column(*other))))  # noqa: S301  # made in this line
+        assert [column.value(code) for code in column.codes] == [*own, *other]
+        assert len(set(column.codes)) == len({*own, *other})
+
 
 class TestKeyColumn:
     def column(self, *values: Any) -> KeyColumn:
         column = KeyColumn()
         for i, value in enumerate(values):
-            column.append_keys([value], i, [True])
+            column.append_keys(identities_of([value]), i, [True])
         return column
 
     def test_it_counts_where_the_field_stands_and_keeps_the_first_row_without_it(self) -> None:

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from nemo_gym.rollout_compare.compare import compare_rollouts, summarize_side
+from nemo_gym.rollout_compare.compare import MOST_AGREEING, compare_rollouts
+from nemo_gym.rollout_compare.figures import JoinCheck
 from nemo_gym.rollout_compare.schema import Category, CompareInputError, Side, TaskComparison, TaskSide
 from nemo_gym.rollout_compare.sidecar import failed_attempt
+from nemo_gym.rollout_compare.sides import summarize_side
 
 Row = dict[str, Any]
 
@@ -272,35 +274,75 @@ class TestOrder:
     def test_flips_come_in_the_order_of_their_tasks(self) -> None:
         result = compare_rollouts(rows(c=1, a=0, b=1, d=1), rows(b=0, d=1, a=1, c=0))
         assert [flip.comparison.task for flip in result.flips] == ["a", "b", "c"]
-        assert all(flip.evidence is None for flip in result.flips)
+        assert all(flip.evidence(side) is None for flip in result.flips for side in Side)
 
 
-class TestLosingRow:
-    def losing(self, old: list[Row], new: list[Row]) -> Any:
+class TestTellingRows:
+    """Of a flip the losing side's worst row and the winning side's best."""
+
+    def told(self, old: list[Row], new: list[Row]) -> tuple[Any, Any]:
         [flip] = compare_rollouts(old, new).flips
-        return flip.losing_row.read()["n"]
+        assert flip.rows.comparison is flip.comparison
+        return flip.rows.old.read()["n"], flip.rows.new.read()["n"]
 
-    def test_it_is_the_row_of_the_side_with_the_lower_reward(self) -> None:
-        assert self.losing([row(1, n="old")], [row(0, n="new")]) == "new"
-        assert self.losing([row(0, n="old")], [row(1, n="new")]) == "old"
-        assert self.losing([row(0, n="old", error="e")], [row(1, n="new")]) == "old"
+    def test_a_side_of_one_row_has_that_row(self) -> None:
+        assert self.told([row(1, n="old")], [row(0, n="new")]) == ("old", "new")
+        assert self.told([row(0, n="old", error="e")], [row(1, n="new")]) == ("old", "new")
 
-    def test_of_several_rows_it_is_the_one_with_the_lowest_reward(self) -> None:
-        worst = [row(0.5, n=1), row(0.25, n=2), row(-1, n=3), row(0, n=4)]
-        assert self.losing(worst, [row(1, n="new"), row(-9, n="low"), row(99, n="high")]) == 3
-        assert self.losing([row(9, n="old")], worst) == 3
+    def test_the_losing_side_has_its_lowest_reward_and_the_winning_side_its_highest(self) -> None:
+        losing = [row(0.5, n=1), row(0.25, n=2), row(-1, n=3), row(0, n=4)]
+        winning = [row(1, n=5), row(-9, n=6), row(99, n=7), row(2, n=8)]
+        assert self.told(losing, winning) == (3, 7)
+        assert self.told(winning, losing) == (7, 3)
 
     def test_of_equal_rows_it_is_the_first(self) -> None:
-        assert self.losing([row(1, n=1), row(0, n=2), row(0.0, n=3), row(-0.0, n=4)], [row(1, n="new")]) == 2
+        losing = [row(1, n=1), row(0, n=2), row(0.0, n=3), row(-0.0, n=4)]
+        winning = [row(0, n=5), row(2, n=6), row(2.0, n=7)]
+        assert self.told(losing, winning) == (2, 6)
+        assert self.told(winning, losing) == (6, 2)
 
     def test_rows_of_other_tasks_are_no_candidates(self) -> None:
-        others = [{"task_id": "u", "reward": -5, "n": "other"}]
-        assert self.losing([*others, row(0, n="old"), *others], [row(1, n="new"), *others]) == "old"
+        others = [{"task_id": "u", "reward": reward, "n": "other"} for reward in (-5, 5)]
+        assert self.told([*others, row(0, n="old"), *others], [row(1, n="new"), *others]) == ("old", "new")
 
-    def test_only_flips_have_one(self) -> None:
+    def test_only_flips_have_them(self) -> None:
         result = compare_rollouts(rows(a=1, b=1, c=None, d=1), rows(a=1, c=0, d=0.5, e=1))
         assert [flip.comparison.task for flip in result.flips] == ["d"]
-        assert result.flips[0].losing_row.where == "row 3"
+        assert (result.flips[0].rows.old.where, result.flips[0].rows.new.where) == ("row 4", "row 3")
+
+
+class TestAgreeing:
+    """Identical tasks whose single tests may differ."""
+
+    def told(self, old: list[Row], new: list[Row]) -> list[tuple[str, str, str]]:
+        agreeing = compare_rollouts(old, new).agreeing
+        return [(task.comparison.task, task.old.where, task.new.where) for task in agreeing]
+
+    @pytest.mark.parametrize("name", ["test_output", "verifier_stdout", "verifier_output", "verifier_logs_dir"])
+    def test_both_first_rows_have_verifier_output(self, name: str) -> None:
+        old = [{**one, name: "said"} for one in rows(a=1, b=1, c=1)]
+        assert self.told(old, old[::-1]) == [("a", "row 1", "row 3"), ("b", "row 2", "row 2"), ("c", "row 3", "row 1")]
+        assert self.told(old, [*rows(a=1), *old[1:]]) == [("b", "row 2", "row 2"), ("c", "row 3", "row 3")]
+        assert self.told([*rows(a=1), *old[1:]], old) == [("b", "row 2", "row 2"), ("c", "row 3", "row 3")]
+
+    def test_nothing_is_told_where_a_side_has_none(self) -> None:
+        said = [row(1, test_output="said")]
+        assert self.told(said, rows(t=1)) == self.told(rows(t=1), said) == []
+
+    def test_other_categories_have_none(self) -> None:
+        old = [{**one, "test_output": "said"} for one in rows(a=1, b=1, c=None, d=1)]
+        new = [{**one, "test_output": "said"} for one in rows(a=1, b=0, c=1, e=1)]
+        assert [task for task, _, _ in self.told(old, new)] == ["a"]
+
+    def test_of_several_rows_the_first_counts(self) -> None:
+        old = [row(1), row(1, test_output="said")]
+        assert self.told(old, old) == []
+        assert self.told(old[::-1], old[::-1]) == [("t", "row 1", "row 1")]
+
+    def test_of_very_many_only_the_first_are_told(self) -> None:
+        run = [{"task_id": f"{i:05}", "reward": 1, "test_output": "said"} for i in range(MOST_AGREEING + 3)]
+        told = [task for task, _, _ in self.told(run, run[::-1])]
+        assert told == [f"{i:05}" for i in range(MOST_AGREEING)]
 
 
 class TestResult:
@@ -325,6 +367,30 @@ class TestResult:
         result = compare_rollouts(both, both)
         assert result.keyed_by_taskset
         assert [task.task for task in result.tasks] == ["A/x", "B/x"]
+
+    def test_what_was_asked_of_both_sides_is_compared(self) -> None:
+        old, new = ([{"task_id": "t", "reward": 1, "responses_create_params": {"input": asked}}] for asked in "AB")
+        assert compare_rollouts(old, old).join_check == JoinCheck(1, 1, 0)
+        assert compare_rollouts(old, new).join_check == JoinCheck(1, 1, 1, ("t",))
+
+    def test_it_has_figures_but_no_reasons_and_no_rules_yet(self) -> None:
+        result = compare_rollouts(rows(a=1, b=1, c=0, d=None), rows(a=0, b=1, c=0.5, d=1))
+        assert result.statistics
+        assert (result.statistics.n, result.statistics.old_wins, result.statistics.new_wins) == (3, 1, 1)
+        assert (result.clusters, result.gate) == ((), ())
+        assert all((flip.tests, flip.signature) == (None, None) for flip in result.flips)
+
+    def test_a_flip_of_several_attempts_a_side_has_its_repeats(self) -> None:
+        [flip] = compare_rollouts([row(1), row(0), row(1)], [row(0), row(0)]).flips
+        assert flip.repeats
+        assert (flip.repeats.old, flip.repeats.new) == ("2/3", "0/2")
+        [flip] = compare_rollouts([row(1), row(0)], [row(0)]).flips
+        assert flip.repeats is None
+
+    @pytest.mark.parametrize(("old", "new", "count"), [([], [FAILED], 1), ([FAILED] * 2, [FAILED], 3), ([], [], 0)])
+    def test_failures_that_name_no_task_are_counted(self, old: list[Row], new: list[Row], count: int) -> None:
+        result = compare_rollouts([*rows(a=1), *old], [*rows(a=0), *new])
+        assert (result.anonymous, len(result.tasks)) == (count, 1 + count)
 
     def test_any_mapping_is_a_row(self) -> None:
         frozen: list[Mapping[str, Any]] = [
@@ -364,7 +430,7 @@ class TestNotes:
         assert [tasks for _, tasks in notes] == [("a",), ("b",)]
 
     def test_several_anonymous_failures_are_no_rows_of_one_task(self) -> None:
-        assert self.notes([*rows(a=1), FAILED, FAILED], rows(a=1)) == []
+        assert self.notes([*rows(a=1, b=1), FAILED, FAILED], rows(a=1, b=1)) == []
 
     def test_tasksets_and_ambiguous_ids_are_noted(self) -> None:
         keyed = [{"task_id": {"taskset": name, "id": "x"}, "reward": 1} for name in "AB"]

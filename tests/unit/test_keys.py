@@ -36,9 +36,9 @@ FURTHER = (
 )
 INPUT = "responses_create_params.input"
 INDEX = "_ng_task_index"
-NOTHING_USUAL = "no field that usually names the task stands on every row"
-BY_INPUT = "joined by what the system was asked (the task input)"
-BY_INDEX = "joined by _ng_task_index, the position in the input file, because the inputs of both runs agree"
+NOTHING_USUAL = "no field that usually names the task is on every row"
+BY_INPUT = "joined by the task input, what the system was asked"
+BY_INDEX = "joined by _ng_task_index, the position in the input file, under which both runs were asked the same"
 A, B, C, D = (f"What is {letter}?" for letter in "ABCD")
 
 
@@ -72,9 +72,9 @@ class TestLadder:
         old, new = rows(path, "a", "b", 7), rows("task_id", "7", "b", "c")
         assert keys(old, new) == (path, "task_id")
         assert pairs(old, new) == [([], [2]), ([0], []), ([1], [1]), ([2], [0])]
-        assert notes(old, new) == [f"the old run is joined by {path}: {NOTHING_USUAL}"]
-        assert notes(new, old) == [f"the new run is joined by {path}: {NOTHING_USUAL}"]
-        assert notes(old, old) == [f"both runs are joined by {path}: {NOTHING_USUAL}"]
+        assert notes(old, new) == [f"the old run is joined by {path} ({NOTHING_USUAL})"]
+        assert notes(new, old) == [f"the new run is joined by {path} ({NOTHING_USUAL})"]
+        assert notes(old, old) == [f"both runs are joined by {path} ({NOTHING_USUAL})"]
         assert detect_task_key(old) == path
 
     @pytest.mark.parametrize("first", range(len(FIRST + FURTHER)))
@@ -119,7 +119,7 @@ class TestMerging:
         assert keys(run, run) == (INPUT, INPUT)
         assert len(join_rows(run, run).tasks) == 5
         assert notes(run, run) == [
-            f"both runs are {BY_INPUT}: task_name was rejected, 5 rows share 'syllogism' with 5 different inputs"
+            f"both runs are {BY_INPUT} (task_name: rejected, 5 rows share 'syllogism' with 5 different inputs)"
         ]
         assert detect_task_key(run) == INPUT
 
@@ -129,22 +129,22 @@ class TestMerging:
             (name, asked) for name, some in names.items() for asked in some
         )]  # fmt: skip
         assert notes(run, run) == [
-            "both runs are joined by id: task_name was rejected, 5 rows share 'y' with 3 different inputs"
+            "both runs are joined by id (task_name: rejected, 5 rows share 'y' with 3 different inputs)"
         ]
 
     def test_every_rejected_field_is_named(self) -> None:
         run = [attempt(text, task_name="x", task_id={"taskset": "S", "task_id": 1}, uuid=text) for text in (A, B)]
         assert notes(run, run) == [
             (
-                "both runs are joined by uuid: task_name was rejected, 2 rows share 'x' with 2 different inputs; "
-                "task_id was rejected, 2 rows share 'S/1' with 2 different inputs"
+                "both runs are joined by uuid (task_name: rejected, 2 rows share 'x' with 2 different inputs; "
+                "task_id: rejected, 2 rows share 'S/1' with 2 different inputs)"
             )
         ]
 
     def test_a_first_candidate_after_a_rejected_one_has_a_note_too(self) -> None:
         run = [attempt(text, task_name="x", task_id=text) for text in (A, B)]
         assert notes(run, run) == [
-            "both runs are joined by task_id: task_name was rejected, 2 rows share 'x' with 2 different inputs"
+            "both runs are joined by task_id (task_name: rejected, 2 rows share 'x' with 2 different inputs)"
         ]
 
     def test_a_field_that_merges_on_one_side_is_rejected_there(self) -> None:
@@ -176,6 +176,25 @@ class TestMerging:
         run = [attempt(A, task_name="a", task_id="x"), attempt(B, task_name="a", task_id="y")]
         assert keys(run, run, old_key="task_name") == ("task_name", "task_name")
         assert notes(run, run, old_key="task_name") == []
+
+    def test_one_task_that_is_asked_in_other_words_each_time_does_not_merge(self) -> None:
+        run = [attempt(f"Your hand: {i}", task, i, task_name=f"poker-{task}") for task in range(2) for i in range(2)]
+        assert keys(run, run) == ("task_name", "task_name")
+        assert len(join_rows(run, run).tasks) == 2
+        assert notes(run, run) == []
+
+    @pytest.mark.parametrize("index", [None, 1])
+    def test_rows_that_may_be_of_another_task_do(self, index: int | None) -> None:
+        run = [attempt(A, 0, 0, task_name="x", id="a"), attempt(B, index, 1, task_name="x", id="b")]
+        assert keys(run, run) == ("id", "id")
+        assert "(task_name: rejected, 2 rows share 'x' with 2 different inputs)" in notes(run, run)[0]
+
+    def test_so_do_rows_of_one_index_in_different_shards(self, tmp_path: Path) -> None:
+        for shard, asked in enumerate((A, B)):
+            write_rows(tmp_path / f"old-{shard}.jsonl", [attempt(asked, 0, 0, task_name="x", id=shard)])
+            write_rows(tmp_path / f"new-{shard}.jsonl", [attempt(asked, task_name="x", id=shard)])
+        for pattern in (tmp_path / "old-?.jsonl", tmp_path / "new-?.jsonl"):
+            assert summary(pattern, pattern)["join"]["old_key"] == "id"
 
     def test_where_all_merge_the_earliest_is_taken_and_a_note_says_so(self) -> None:
         run = [attempt(A, task_id="a", id=1), attempt(B, task_id="a", id=1), attempt(None, task_id="b", id=2)]
@@ -218,6 +237,44 @@ class TestWhatJoins:
         assert keys(old, new) == ("task_id", "task_name")
         assert keys(new, old) == ("task_name", "task_id")
 
+    def test_one_field_for_both_is_taken_before_two(self) -> None:
+        old, new = [attempt(task_name="n", task_id="x")], [attempt(task_name="x", task_id="x", id="n")]
+        assert keys(old, new) == ("task_id", "task_id")
+        assert keys(new, old) == ("task_id", "task_id")
+        assert notes(old, new)[1] == "the new run is joined by task_id (task_name: passed over)"
+
+    def test_two_early_fields_are_taken_before_a_later_one(self) -> None:
+        old, new = [attempt(task_name="x", uuid="u")], [attempt(instance_id="x", uuid="u")]
+        assert keys(old, new) == ("task_name", "instance_id")
+        assert keys(new, old) == ("instance_id", "task_name")
+
+    def test_the_first_field_of_either_comes_first_however_far_down_one_is(self) -> None:
+        old, new = [attempt(task_id="x", uuid="u")], [attempt(id="x", scenario_id="u", task_idx="y")]
+        assert keys(old, new) == ("task_id", "id")
+
+    def test_every_field_that_joins_nothing_is_named(self) -> None:
+        old = [attempt(A, task_name="x", id=1), attempt(B, task_name="y", id=2)]
+        new = [attempt(A, task_name="z", id=3), attempt(B, task_name="w", id=4)]
+        assert notes(old, new) == [
+            f"both runs are {BY_INPUT} (task_name: by it the runs share no task; id: by it the runs share no task)"
+        ]
+
+    @pytest.mark.xfail(reason="a key that was passed over is said to join nothing, but it joins a task", strict=True)
+    def test_what_is_said_of_a_field_that_was_passed_over_is_true(self) -> None:
+        old, new = [attempt(uuid="u", id="i")], [attempt(uuid="u", instance_id="i")]
+        assert keys([attempt(id="i")], new) == ("id", "instance_id")
+        assert "instance_id: by it the runs share no task" not in "".join(notes(old, new))
+
+    @pytest.mark.xfail(reason="planned fields are ranked by those that the run has, not by their place", strict=True)
+    def test_one_planned_field_for_both_is_taken_before_two(self, tmp_path: Path) -> None:
+        run = [attempt(None, i, 0) for i in range(2)]
+        planned = [attempt(None, i, 0, id=f"t{i}") for i in range(2)]
+        old = write_run(tmp_path / "old.jsonl", run, (), planned)
+        new = write_run(
+            tmp_path / "new.jsonl", run, (), [row | {"task_name": f"t{1 - i}"} for i, row in enumerate(planned)]
+        )
+        assert summary(old, new)["join"]["new_key"] == "materialized_inputs:id"
+
     def test_where_nothing_joins_it_is_the_earliest_that_does_not_merge(self) -> None:
         old = [attempt(A, task_name="x", id=1), attempt(B, task_name="x", id=2)]
         new = [attempt(C, task_name="y", id=3)]
@@ -241,6 +298,14 @@ class TestEmptySides:
             assert keys(empty, run) == (key, key)
             assert len(join_rows(empty, run).tasks) == 2
             assert len(notes(run, empty)) == 1
+
+    @pytest.mark.xfail(reason="it takes the first field of the other, though that one is rejected", strict=True)
+    @pytest.mark.parametrize(("more", "key"), [({}, INPUT), ({"id": 0}, "id")])
+    def test_it_takes_no_field_that_the_other_rejects(self, more: Row, key: str) -> None:
+        run = [attempt(A, task_name="x"), attempt(B, task_name="x", **more)]
+        run[0].update(dict.fromkeys(more, 1))
+        assert keys(run, []) == (key, key)
+        assert keys([], run) == (key, key)
 
     def test_an_index_cannot_be_checked_against_nothing(self) -> None:
         assert "--key _ng_task_index" in refusal([attempt(None, 0)], [])
@@ -277,12 +342,23 @@ class TestInput:
         assert keys(old, new) == (INDEX, INDEX)
         assert len(join_rows(old, new).tasks) == 3
         assert notes(old, new) == [
-            f"both runs are {BY_INDEX}: {INPUT} was rejected, rows with different _ng_task_index share an input"
+            f"both runs are {BY_INDEX} ({INPUT}: rejected, rows with different _ng_task_index share an input)"
         ]
 
     def test_one_side_where_it_is_refused_is_enough(self) -> None:
         old, new = [attempt(A, 0), attempt(A, 1)], [attempt(A, 0)]
         assert keys(old, new) == keys(new, old) == (INDEX, INDEX)
+
+    def test_so_does_one_question_under_two_ids_that_are_never_questioned(self) -> None:
+        old = [attempt("Go.", _ng_task_id=f"a{i}") for i in range(2)]
+        assert keys(old, [attempt("Go.")]) == ("_ng_task_id", INPUT)
+        assert keys([attempt("Go.")], old) == (INPUT, "_ng_task_id")
+        assert len(join_rows(old, [attempt("Go.")]).tasks) == 3
+
+    @pytest.mark.parametrize("name", ["a", None])
+    def test_one_such_id_or_none_does_not(self, name: str | None) -> None:
+        old = [attempt(A, _ng_task_id="a"), attempt(A, _ng_task_id=name), attempt(B, _ng_task_id="b")]
+        assert keys(old, [attempt(A)]) == (INPUT, INPUT)
 
     def test_rows_without_an_index_refuse_nothing(self) -> None:
         run = [attempt(A, 0), attempt(A), attempt(B)]
@@ -299,7 +375,7 @@ class TestIndex:
         other = [attempt(f"Your hand: {i}", 0, i) for i in (2, 0, 3, 1)]
         assert rows_by_task(join_rows(run, other)) == {"0": ([0, 1, 2, 3], [0, 1, 2, 3])}
         assert notes(run, other) == [
-            f"both runs are {BY_INDEX}: {INPUT} was rejected, rows with one _ng_task_index have different inputs"
+            f"both runs are {BY_INDEX} ({INPUT}: rejected, rows with one _ng_task_index have different inputs)"
         ]
 
     @pytest.mark.parametrize(
@@ -342,6 +418,33 @@ class TestIndex:
                 "; name the field with --key; --key _ng_task_index is right if both runs read the same inputs file"
             )
 
+    @pytest.mark.xfail(reason="failures without an index are all of a task that is called None", strict=True)
+    def test_a_failure_without_one_joins_nothing(self) -> None:
+        run = [attempt("Go.", 0), attempt("Go.", 1), failed_attempt({})]
+        made = join_rows(run, run)
+        assert made.keys == {"old": INDEX, "new": INDEX}
+        assert rows_by_task(made) == {"0": ([0], [0]), "1": ([1], [1])}
+
+    def test_shards_with_indexes_of_their_own_are_joined_by_it(self, tmp_path: Path) -> None:
+        for shard in range(2):
+            write_rows(tmp_path / f"old-{shard}.jsonl", [attempt("Go.", shard, 0)])
+        old = tmp_path / "old-?.jsonl"
+        said = summary(old, old)
+        assert (said["join"]["old_key"], said["counts"]["identical"]) == (INDEX, 2)
+
+    def test_shards_whose_indexes_start_anew_are_not_told_of_it(self, tmp_path: Path) -> None:
+        for shard in range(2):
+            write_run(tmp_path / f"old-{shard}.jsonl", [attempt("Go.", 0, 0)], [attempt(None, 1, 0), {}])
+        done = compare(tmp_path / "old-?.jsonl", tmp_path / "old-?.jsonl")
+        assert_refused(done, "; name the field with --key\n")
+
+    @pytest.mark.xfail(reason="the index is named though those of the old run's shards start anew", strict=True)
+    def test_nor_where_nothing_joins(self, tmp_path: Path) -> None:
+        for shard, asked in enumerate((A, B)):
+            write_rows(tmp_path / f"old-{shard}.jsonl", [attempt(asked, 0, 0)])
+        new = write_rows(tmp_path / "new.jsonl", [attempt(C, 0, 0), attempt(D, 1, 0)])
+        assert "--key _ng_task_index" not in "".join(summary(tmp_path / "old-?.jsonl", new)["notes"])
+
     def test_rows_without_it_are_not_told_of_it(self) -> None:
         assert refusal([attempt()], [attempt()]).endswith("; name the field with --key")
 
@@ -351,10 +454,10 @@ class TestIndex:
         said = summary(old, new)
         assert said["counts"]["missing"] == 10
         assert said["join_check"] == {"joined": 0, "inputs_compared": 0, "inputs_differ": 0, "tasks_differ": []}
-        [why] = [note for note in said["notes"] if "no task in common" in note]
-        assert why.endswith(
-            "; --key _ng_task_index is right if both runs read the same inputs file and only the wording differs"
-        )
+        assert (
+            "the runs have no task in common; if both read the same inputs file, "
+            "--key _ng_task_index joins them by the position there"
+        ) in said["notes"]
         said = summary(old, new, "--key", "_ng_task_index")
         assert said["counts"]["identical"] == said["counts"]["tasks"] == 5
         assert said["join_check"] == {
@@ -449,7 +552,7 @@ class TestCommand:
         assert lines[:4] == [
             "gym dev compare: 5 tasks (old 5 rows, new 5 rows)",
             f"join key: old={INPUT}, new={INPUT}",
-            f"note: both runs are {BY_INPUT}: task_name was rejected, 5 rows share 'syllogism' with 5 different inputs",
+            f"note: both runs are {BY_INPUT} (task_name: rejected, 5 rows share 'syllogism' with 5 different inputs)",
             "",
         ]
         assert "identical                    5" in lines
@@ -459,7 +562,7 @@ class TestCommand:
         lines = self.told(tmp_path, run, run[::-1])
         assert lines[1:4] == [
             "join key: old=uuid, new=uuid",
-            f"note: both runs are joined by uuid: {NOTHING_USUAL}",
+            f"note: both runs are joined by uuid ({NOTHING_USUAL})",
             "",
         ]
         assert "identical                    3" in lines
@@ -470,7 +573,7 @@ class TestCommand:
         lines = self.told(tmp_path, run, run[::-1])
         assert lines[1:3] == [
             f"join key: old={path}, new={path}",
-            f"note: both runs are joined by {path}: {NOTHING_USUAL}",
+            f"note: both runs are joined by {path} ({NOTHING_USUAL})",
         ]
         assert "identical                    3" in lines
 
@@ -479,8 +582,8 @@ class TestCommand:
         lines = self.told(tmp_path, old, [attempt(problem_id=f"x{i}") for i in range(2)])
         assert lines[1:4] == [
             "join key: old=id, new=problem_id",
-            "note: the old run is joined by id: task_name was rejected, 2 rows share 'gen' with 2 different inputs",
-            f"note: the new run is joined by problem_id: {NOTHING_USUAL}",
+            "note: the old run is joined by id (task_name: rejected, 2 rows share 'gen' with 2 different inputs)",
+            f"note: the new run is joined by problem_id ({NOTHING_USUAL})",
         ]
 
     def test_only_an_index(self, tmp_path: Path) -> None:
@@ -501,68 +604,54 @@ def test_a_hundred_thousand_tasks_joined_by_their_inputs() -> None:
     assert result.join_check.inputs_differ == 0
 
 
-def open_question(reason: str) -> pytest.MarkDecorator:
-    return pytest.mark.xfail(reason=reason, strict=True)
-
-
 class TestNeverWrongQuietly:
-    """Runs that were joined wrongly, or not at all."""
+    """What would join runs wrongly, or not at all, without a word."""
 
-    @open_question("the rejected input is the last resort, though SPEC 11 refuses it")
     def test_a_refused_input_joins_nothing(self) -> None:
         old, new = [attempt(A, 0), attempt(A, 1), attempt(B, 2)], [attempt(A, 0), attempt(A, 1), attempt(C, 2)]
         assert "--key _ng_task_index" in refusal(old, new)
 
-    @open_question("indexes of different shards are taken for one")
     def test_indexes_that_start_anew_in_each_shard_merge_nothing(self, tmp_path: Path) -> None:
         for shard, asked in enumerate((A, B)):
             write_rows(tmp_path / f"old-{shard}.jsonl", [attempt(asked, 0, 0)])
         old = tmp_path / "old-?.jsonl"
         assert summary(old, old)["counts"]["tasks"] == 2
 
-    @open_question("an id loses its last 8 characters where the other run is joined by input")
     def test_an_id_beside_an_input_is_whole(self) -> None:
         assert "problem-0001" in join_rows(rows("task_id", "problem-0001"), [attempt(A)]).tasks
 
-    @open_question("a structured id beside an input has no label")
     def test_a_structured_id_beside_an_input_has_its_label(self) -> None:
         made = join_rows(rows("task_id", {"taskset": "S", "task_id": "x"}), [attempt(A)])
         assert "x" in made.tasks
 
-    @open_question("KeyError: the planned rows were not read for the other run's key")
     def test_a_failure_of_a_run_that_takes_the_others_given_key(self, tmp_path: Path) -> None:
         old = write_rows(tmp_path / "old.jsonl", [attempt(mine="a")])
         pair = attempt(None, 0, 0)
         new = write_run(tmp_path / "new.jsonl", [], [pair], [pair | {"mine": "a"}])
         assert compare(old, new, "--old-key", "mine").status == 0
 
-    @open_question("a failure that carries any further candidate has a say, and spoils the key that section 4 finds")
     def test_a_failure_with_an_id_of_its_own_spoils_nothing(self, tmp_path: Path) -> None:
         run = [attempt(None, i, 0, task_id=f"t{i}") for i in range(2)]
         path = write_run(tmp_path / "old.jsonl", run, [attempt(None, 0, 1, id="failure-77")])
         assert summary(path, path)["join"]["old_key"] == "task_id"
 
-    @open_question("a key that joins nothing is left for one that merges, without a word")
     def test_leaving_a_key_that_joins_nothing_is_said(self) -> None:
         old = [attempt(_ng_task_id=f"a{i}", task_name="sums") for i in range(2)]
         new = [attempt(_ng_task_id=f"b{i}", task_name="sums") for i in range(2)]
         made = join_rows(old, new)
         assert made.keys == {"old": "_ng_task_id", "new": "_ng_task_id"} or "_ng_task_id" in str(made.notes)
 
-    @open_question("tasks that _ng_task_id tells apart are merged by an input that they share")
     def test_one_prompt_for_all_tasks_does_not_merge_them(self) -> None:
         old = [attempt("Go.", _ng_task_id=f"a{i}") for i in range(2)]
         new = [attempt("Go.", _ng_task_id=f"b{i}") for i in range(2)]
         made = join_rows(old, new)
         assert len(made.tasks) == 4
 
-    @open_question("the note says that no usual field stands on every row, but task_name does and joins nothing")
     def test_the_reason_for_a_further_candidate_is_true(self) -> None:
         [note] = notes([attempt(task_name="x", id=5)], [attempt(task_name="y", id=5)])
         assert NOTHING_USUAL not in note
         assert "task_name" in note
 
-    @open_question("which of two equally good pairs is taken depends on which run is called old")
     def test_the_choice_between_equals_does_not_depend_on_the_side(self) -> None:
         old, new = [attempt(task_name="p/x", task_id="x")], [attempt(task_name="q/x", task_id="x")]
         assert keys(old, new) == keys(new, old)[::-1]

@@ -55,11 +55,15 @@ class TestTasksets:
         ]
 
     def test_two_identities_of_one_label_are_told_apart_by_their_json(self) -> None:
-        made, _ = both_ways([("S", "a"), ("S/a", "b"), None], [("S", "a/b"), ("T", "a"), "T/a"])
+        made, _ = both_ways([("S", "a"), ("S/a", "b"), None], [("S", "a/b"), ("T", "a"), ("S", "a")])
         assert made.of == {
             Side.OLD: ["S/a", '["S/a", "b"]', None],
-            Side.NEW: ['["S", "a/b"]', '["T", "a"]', '"T/a"'],
+            Side.NEW: ['["S", "a/b"]', "T/a", "S/a"],
         }
+
+    def test_a_plain_id_may_name_taskset_and_task(self) -> None:
+        made, _ = both_ways([("S", "a"), ("T", "a")], [("T", "b"), ("S", "b"), "T/a"])
+        assert made.of == {Side.OLD: ["S/a", "T/a"], Side.NEW: ["T/b", "S/b", "T/a"]}
 
     def test_a_plain_id_means_the_one_task_that_has_it(self) -> None:
         made, swapped = both_ways([("S", "a"), ("T", "b"), ("S", "c"), ("T", "c"), None], ["b", "a", "c"])
@@ -116,7 +120,9 @@ class TestPrefix:
 
 
 class TestInputs:
-    ONE, TWO = "Add. #0123456789abcdef", "Sub. #fedcba9876543210"
+    """Identities of inputs, as `task_input` gives them: long ones tell their digits, then what is shown."""
+
+    ONE, TWO = "#0123456789abcdefAdd.", "#fedcba9876543210Sub."
 
     def test_they_have_eight_digits(self) -> None:
         made = input_labels({Side.OLD: [None, self.ONE], Side.NEW: [self.TWO, self.ONE]})
@@ -126,10 +132,31 @@ class TestInputs:
         assert made.notes == ()
 
     def test_both_sides_have_all_digits_where_eight_are_too_few(self) -> None:
-        close = "Add. #0123456700000000"
-        made = input_labels({Side.OLD: [self.ONE], Side.NEW: [close, self.ONE]})
-        assert made.of == {Side.OLD: [self.ONE], Side.NEW: [close, self.ONE]}
+        close = "#0123456700000000Add."
+        made = input_labels({Side.OLD: [self.ONE, None], Side.NEW: [close, self.ONE]})
+        one, other = "Add. #0123456789abcdef", "Add. #0123456700000000"
+        assert made.of == {Side.OLD: [one, None], Side.NEW: [other, one]}
 
     def test_a_slash_in_a_question_is_no_prefix(self) -> None:
-        made = input_labels({Side.OLD: [f"a/b/{self.ONE}"], Side.NEW: [self.ONE]})
+        made = input_labels({Side.OLD: [f"{self.ONE[:17]}a/b/Add."], Side.NEW: [self.ONE]})
         assert made.of[Side.OLD] == ["a/b/Add. #01234567"]
+        assert made.prefixes == {Side.OLD: None, Side.NEW: None}
+
+
+class TestMeeting:
+    @pytest.mark.parametrize(
+        ("old", "new", "shared"),
+        [
+            (["a", "b", None], ["c", "b", "a"], {"a", "b"}),
+            (["p/a", "p/b"], ["a"], {"a"}),
+            ([("S", "a"), ("T", "a")], [("S", "a"), ("U", "a")], {"S/a"}),
+            (["a"], ["b"], set()),
+            ([None], [None], set()),
+            ([None, "a"], [None, "b"], set()),
+            ([], ["a"], set()),
+        ],
+    )
+    def test_runs_meet_by_the_labels_that_both_have(self, old: Ids, new: Ids, shared: set[str]) -> None:
+        for made in both_ways(old, new):
+            assert made.shared() == shared
+            assert made.meet() is bool(shared)

@@ -157,10 +157,10 @@ class TestCommand:
         assert said["counts"]["identical"] == said["counts"]["tasks"] == said["join_check"]["joined"] == 4
         assert said["notes"] == [
             (
-                "the old run is joined by id of the planned rows in the materialized inputs: "
-                "no field that usually names the task stands on every row"
+                "the old run is joined by id of the rows planned in the materialized inputs "
+                "(no field that usually names the task is on every row)"
             ),
-            "the new run is joined by id: no field that usually names the task stands on every row",
+            "the new run is joined by id (no field that usually names the task is on every row)",
         ]
         assert "join key: old=materialized_inputs:id, new=id\n" in compare(old, new).stdout
 
@@ -181,8 +181,8 @@ class TestCommand:
         assert said["join"]["old_key"] == "responses_create_params.input"
         assert said["notes"] == [
             (
-                "both runs are joined by what the system was asked (the task input): "
-                "materialized_inputs:task_name was rejected, 3 rows share 'sums' with 3 different inputs"
+                "both runs are joined by the task input, what the system was asked "
+                "(materialized_inputs:task_name: rejected, 3 rows share 'sums' with 3 different inputs)"
             )
         ]
 

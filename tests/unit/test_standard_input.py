@@ -106,7 +106,6 @@ def test_one_that_is_closed_cannot_be_read(spool: Path) -> None:
     assert list(spool.iterdir()) == []
 
 
-@pytest.mark.xfail(reason="only the command line refuses it")
 def test_a_script_cannot_have_both_sides_from_it_either() -> None:
     script = (
         "from nemo_gym.rollout_compare import RolloutCompareConfig as C, run_compare\n"

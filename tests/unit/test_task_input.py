@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nemo_gym.rollout_compare.task_input import short_labels, task_input
+from nemo_gym.rollout_compare.task_input import input_label, input_labels, task_input
 
 
 def user(content: Any, role: Any = "user", **more: Any) -> dict[str, Any]:
@@ -16,12 +16,21 @@ def user(content: Any, role: Any = "user", **more: Any) -> dict[str, Any]:
 
 def label(value: Any) -> str:
     """What stands before the hash."""
+    return parts(value)[0]
+
+
+def parts(value: Any) -> tuple[str, str]:
+    """What stands before the hash, and its digits."""
     found = task_input(value)
     assert found is not None
-    text, _, digits = found.rpartition(" #")
+    text, _, digits = input_label(found).rpartition(" #")
     assert len(digits) == 16
     assert set(digits) <= set("0123456789abcdef")
-    return text
+    return text, digits
+
+
+def digits_of(hashed: bytes) -> str:
+    return blake2b(hashed, digest_size=8).hexdigest()
 
 
 class TestWhatIsTheSame:
@@ -41,14 +50,33 @@ class TestWhatIsTheSame:
         assert task_input(value) == task_input([user("What is 2+2?")])
 
     def test_the_digits_are_a_hash_of_roles_and_texts_each_with_its_length(self) -> None:
-        digits = blake2b(b"6:system4:\xe2\x82\xac!4:user3:Add", digest_size=8).hexdigest()
-        assert task_input([user("\u20ac!", "system"), user("Add")]) == f"Add #{digits}"
+        asked = [user("\u20ac!", "system"), user("Add")]
+        assert parts(asked) == ("Add", digits_of(b"6:system4:\xe2\x82\xac!4:user3:Add"))
+
+    @pytest.mark.parametrize("length", [1, 79, 80, 81, 200])
+    def test_a_user_message_of_any_length_has_the_same_kind_of_label(self, length: int) -> None:
+        text = "x" * length
+        for value in (text, [user(text)]):
+            assert parts(value) == (text[:60], digits_of(b"4:user%d:%s" % (length, text.encode("ascii"))))
+
+    @pytest.mark.parametrize("length", [1, 79, 80, 81, 200])
+    def test_a_string_is_one_user_message_however_long(self, length: int) -> None:
+        text = "x" * length
+        assert task_input(text) == task_input([user(text)])
+        assert task_input(text) not in {task_input(text + "x"), task_input([user(text, "system")])}
 
     def test_a_message_of_several_texts_is_these_lines(self) -> None:
         assert task_input([user([{"text": "one"}, {"text": "two"}])]) == task_input("one\ntwo")
 
     def test_half_a_surrogate_pair_is_text_too(self) -> None:
         assert task_input("\ud800") not in {None, task_input("\ud801"), task_input("?")}
+        assert len({parts(text)[1] for text in ("\ud800", "\ud801", "?")}) == 3
+
+    def test_no_short_text_can_pass_for_a_long_one(self) -> None:
+        long = task_input("x" * 1000)
+        assert long is not None
+        assert task_input(long) != long
+        assert task_input(long[1:]) != long
 
     @pytest.mark.parametrize(
         "value",
@@ -70,6 +98,7 @@ class TestWhatIsTheSame:
 
     def test_no_text_can_pass_for_two(self) -> None:
         assert task_input([user("a"), user("b")]) != task_input("a4:user1:b")
+        assert parts([user("a"), user("b")])[1] != parts("a4:user1:b")[1]
         assert task_input([user("b", "usera"), user("c")]) != task_input([user("ab"), user("c")])
 
     @pytest.mark.parametrize("role", [None, 5, ["user"]])
@@ -127,23 +156,30 @@ class TestLabel:
         assert label("x" * 59 + " y") == "x" * 59
 
     def test_texts_that_differ_beyond_it_have_other_digits(self) -> None:
-        one, other = task_input("x" * 60 + "1"), task_input("x" * 60 + "2")
-        assert one is not None
-        assert other is not None
-        assert one != other
-        assert one[:62] == other[:62] == "x" * 60 + " #"
+        one, other = parts("x" * 60 + "1"), parts("x" * 60 + "2")
+        assert one[0] == other[0] == "x" * 60
+        assert one[1] != other[1]
 
 
-class TestShortLabels:
+class TestLabels:
+    #: Inputs by what stands in `task_input` for a long one: the digits, then what is shown.
+    ONE, OTHER = "#0123456789abcdefa", "#0123456789abcdefb"
+
     def test_eight_digits_are_shown(self) -> None:
-        assert short_labels(["a #0123456789abcdef", "b #0123456789abcdef"]) == {
-            "a #0123456789abcdef": "a #01234567",
-            "b #0123456789abcdef": "b #01234567",
-        }
+        assert input_labels([self.ONE, self.OTHER]) == {self.ONE: "a #01234567", self.OTHER: "b #01234567"}
+
+    def test_of_a_short_text_too(self) -> None:
+        asked = task_input(" Add\n1 and 1.")
+        assert asked is not None
+        assert input_labels([asked]) == {asked: f"Add 1 and 1. #{digits_of(b'4:user13: Add%c1 and 1.' % 10)[:8]}"}
 
     def test_all_where_eight_do_not_tell_two_apart(self) -> None:
-        labels = ["a #0123456789abcdef", "a #0123456700000000", "b #0123456789abcdef"]
-        assert short_labels(labels) == {label: label for label in labels}
+        close = "#0123456700000000a"
+        assert input_labels([self.ONE, close, self.OTHER]) == {
+            self.ONE: "a #0123456789abcdef",
+            close: "a #0123456700000000",
+            self.OTHER: "b #0123456789abcdef",
+        }
 
     def test_none_have_none(self) -> None:
-        assert short_labels([]) == {}
+        assert input_labels([]) == {}

@@ -94,7 +94,7 @@ def _run(options: Options, out: TextIO | None) -> int:
     if options.json_stdout:
         write_stream(out, summary_lines(summary_dict(result), ascii_only=not is_utf8(out)))
     else:
-        shown = Shown(options.only, options.max_flips, options.both_sides)
+        shown = Shown(options.only, options.max_flips, options.both_sides, options.tail > 0)
         write_stream(out, report_lines(result, shown))
     tripped = [rule for rule in result.gate if rule.tripped]
     _confirm(outputs, sys.stderr if options.json_stdout else out)

@@ -117,8 +117,6 @@ def _planned_by(place: Place, rung: Rung) -> Identity | None:
     planned, row = place
     if rung.kind is Kind.INPUT:
         return planned.inputs[row]
-    if rung.kind is Kind.INDEX:
-        return str(planned.task_index.value(planned.task_index.codes[row]))
     return planned_identity(place, rung.name.removeprefix(PLANNED))
 
 

@@ -45,9 +45,10 @@ def doubts(
     yield from _near_misses(present, tasks)
     for side, table in tables.items():
         yield from _repeated_attempts(table, tasks_of[side], tasks, side)
-        if len(present[side]) == 1 and len(table) > 1:
+        if len(present[side]) == 1:
             (only,) = present[side]
-            yield Note(f"every row of the {side} run has one task by {choice.rungs[side].name}", (tasks[only],))
+            if 1 < tasks_of[side].count(only) == len(table):
+                yield Note(f"every row of the {side} run has one task by {choice.rungs[side].name}", (tasks[only],))
         unrecorded = unrecorded_note(table, side)
         if unrecorded:
             yield unrecorded
@@ -58,7 +59,7 @@ def _no_common_task(
 ) -> Iterator[Note]:
     """The runs' labels next to each other, so that a reader sees why they do not meet."""
     hint = ""
-    if all(-1 not in table.task_index.codes for table in tables.values()):
+    if all(-1 not in table.task_index.codes and len(table.shards) < 2 for table in tables.values()):
         hint = f"; if both read the same inputs file, --key {INDEX_PATH} joins them by the position there"
     yield Note(f"the runs have no task in common{hint}")
     for side in Side:

@@ -53,10 +53,11 @@ def choose_keys(tables: dict[Side, Table]) -> Choice:
     for side, ladder in ladders.items():
         if not _fallback(ladder) and not _indexes_agree(ladders, tables):
             raise _no_key(tables[side], ladders)
-    for side in Side:
-        if side not in ladders:
-            ladders[side] = [_without_rows(rung, tables[side]) for rung in ladders[side.other]]
-    rungs, labels = _best_pair(ladders, tables)
+    if len(ladders) < len(Side):
+        rungs = _for_both(ladders, tables)
+        labels = _labels(rungs)
+    else:
+        rungs, labels = _best_pair(ladders, tables)
     return Choice(rungs, labels, tuple(_why(rungs, ladders)))
 
 
@@ -67,11 +68,14 @@ def first_key(table: Table) -> str | None:
     return rung.name if rung else None
 
 
-def _without_rows(rung: Rung, table: Table) -> Rung:
-    """The other run's key for a run of which no row has a say."""
+def _for_both(ladders: dict[Side, list[Rung]], tables: dict[Side, Table]) -> dict[Side, Rung]:
+    """The key of the only run that has rows with a say, for the other run too, of which no row has it."""
+    ((side, ladder),) = ladders.items()
+    rung = _fallback(ladder) or ladder[0]
     empty: Column[Identity] = Column()
-    empty.append_all([None] * len(table))
-    return Rung(rung.name, rung.kind, rung.rank, partial(itself, empty), fine)
+    empty.append_all([None] * len(tables[side.other]))
+    other = Rung(rung.name, rung.kind, rung.rank, partial(itself, empty), fine)
+    return {Side.OLD: rung, Side.NEW: other} if side is Side.OLD else {Side.OLD: other, Side.NEW: rung}
 
 
 def _best_pair(ladders: dict[Side, list[Rung]], tables: dict[Side, Table]) -> tuple[dict[Side, Rung], Labels]:
@@ -154,20 +158,20 @@ def _inputs_by_index(table: Table, rung: Rung) -> dict[Identity, set[str]]:
 
 def _why(rungs: dict[Side, Rung], ladders: dict[Side, list[Rung]]) -> Iterator[Note]:
     """Why a key is not one of the first candidates, or what is wrong with it; once where it is the same for both."""
-    reasons: dict[Side | None, str | None] = {side: _why_of(side, rungs, ladders[side]) for side in rungs}
-    if reasons[Side.OLD] == reasons[Side.NEW]:
+    reasons: dict[Side | None, str | None] = {side: _why_of(side, rungs, ladders) for side in ladders}
+    if len(set(reasons.values())) == 1 and len(reasons) == len(Side):
         reasons = {None: reasons[Side.OLD]}
     for who, reason in reasons.items():
         if reason:
             yield Note(f"the {who} run is {reason}" if who else f"both runs are {reason}")
 
 
-def _why_of(side: Side, rungs: dict[Side, Rung], ladder: Sequence[Rung]) -> str | None:
+def _why_of(side: Side, rungs: dict[Side, Rung], ladders: dict[Side, list[Rung]]) -> str | None:
     """Why a run is joined by a key, None where that needs no word."""
     rung = rungs[side]
     if rung.rejected:
         return f"joined by {rung.name}, which may be wrong: {rung.rejected}, and no other field tells its tasks apart"
-    passed = [f"{other.name}: {_fault(side, other, rungs)}" for other in ladder if other.rank < rung.rank]
+    passed = [f"{other.name}: {_fault(side, other, ladders)}" for other in ladders[side] if other.rank < rung.rank]
     if not passed and rung.rank < len(KEY_CANDIDATES):
         return None
     return (
@@ -175,11 +179,12 @@ def _why_of(side: Side, rungs: dict[Side, Rung], ladder: Sequence[Rung]) -> str 
     )
 
 
-def _fault(side: Side, passed: Rung, rungs: dict[Side, Rung]) -> str:
+def _fault(side: Side, passed: Rung, ladders: dict[Side, list[Rung]]) -> str:
     """Why a field that stands before a run's key was passed over."""
     if passed.rejected:
         return f"rejected, {passed.rejected}"
-    meets = _may_join(passed, rungs[side.other]) and _labels({**rungs, side: passed}).meet()
+    others = [other for other in ladders.get(side.other, []) if _may_join(passed, other) and not other.rejected]
+    meets = any(_labels({side: passed, side.other: other}).meet() for other in others)
     return "passed over" if meets else "by it the runs share no task"
 
 
@@ -205,7 +210,7 @@ def _no_key(table: Table, ladders: dict[Side, list[Rung]]) -> CompareInputError:
         )
     stands = [f"{path} {other.stands}" for path, other in table.keys.items() if other.stands or path in KEY_CANDIDATES]
     rows = len(table) - len(table.nameless)
-    index = any(ladder and ladder[-1].kind is Kind.INDEX for ladder in ladders.values())
+    index = all(ladder and ladder[-1].kind is Kind.INDEX for ladder in ladders.values())
     return CompareInputError(
         f"{row.where}: row has no '{best}' field, and no other field names the task of every row "
         f"(of {rows} {'row' if rows == 1 else 'rows'}: {', '.join(stands)}); name the field with --key"

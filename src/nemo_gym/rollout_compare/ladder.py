@@ -78,8 +78,11 @@ def ladder_of(table: Table) -> list[Rung]:
         return ladder
     fields = len(table.keys)
     codes = table.task_index.codes
-    for rank, (path, planned) in enumerate(planned_columns(table).items(), fields):
-        ladder.append(Rung(PLANNED + path, Kind.PLANNED, rank, partial(itself, planned), partial(_merges, table)))
+    places = {path: rank for rank, path in enumerate(table.keys, fields)}
+    for path, planned in planned_columns(table).items():
+        ladder.append(
+            Rung(PLANNED + path, Kind.PLANNED, places[path], partial(itself, planned), partial(_merges, table))
+        )
     if _on_every_voter(table, table.inputs.ids, 0):
         by_input = partial(itself, table.inputs)
         ladder.append(Rung(INPUT_PATH, Kind.INPUT, 2 * fields, by_input, lambda _: _crosses_identity(table)))
@@ -104,7 +107,8 @@ def fine(_: Column[Any]) -> None:
 
 def _by_index(table: Table) -> Column[Identity]:
     column: Column[Identity] = Column()
-    column.append_all([str(table.task_index.value(code)) for code in table.task_index.codes])
+    index = table.task_index
+    column.append_all([None if code == -1 else str(index.value(code)) for code in index.codes])
     return column
 
 

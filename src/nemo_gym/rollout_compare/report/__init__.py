@@ -5,7 +5,7 @@ from __future__ import annotations
 from nemo_gym.rollout_compare.evidence import Roots
 from nemo_gym.rollout_compare.findings import explain_flips
 from nemo_gym.rollout_compare.report.summary import summary_dict, summary_schema
-from nemo_gym.rollout_compare.report.text import report_lines
+from nemo_gym.rollout_compare.report.text import Shown, report_lines
 from nemo_gym.rollout_compare.schema import DEFAULT_TAIL, CompareResult
 
 __all__ = ["render_report", "summary_dict", "summary_schema"]
@@ -19,4 +19,4 @@ def render_report(result: CompareResult, roots: Roots, tail: int = DEFAULT_TAIL)
         roots: The folders of the runs, in which relative log paths are looked for after the current folder.
         tail: How many lines of verifier output a flip shows; 0 for none.
     """
-    return "".join(f"{line}\n" for line in report_lines(explain_flips(result, roots, tail)))
+    return "".join(f"{line}\n" for line in report_lines(explain_flips(result, roots, tail), Shown(output=tail > 0)))

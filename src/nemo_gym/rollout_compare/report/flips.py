@@ -26,18 +26,16 @@ def cluster_lines(clusters: Sequence[Cluster]) -> Iterator[str]:
         yield f"    {listed(cluster.tasks)}"
 
 
-def flip_lines(
-    title: str, flips: Sequence[Flip], *, most: int | None = None, both_sides: bool = False
-) -> Iterator[str]:
-    """A section of flips, at most so many of them, with the winning side's verifier output too if asked."""
+def flip_lines(title: str, flips: Sequence[Flip], *, most: int | None = None, sides: int = 1) -> Iterator[str]:
+    """A section of flips, at most so many of them, with the verifier output of so many sides, the losing one first."""
     yield from section(title, len(flips))
     for flip in flips[:most]:
-        yield from _flip(flip, both_sides=both_sides)
+        yield from _flip(flip, sides)
     if most is not None and len(flips) > most:
         yield f"... and {counted(len(flips) - most, 'more flip')}"
 
 
-def _flip(flip: Flip, *, both_sides: bool) -> Iterator[str]:
+def _flip(flip: Flip, sides: int) -> Iterator[str]:
     task, old, new = flip.comparison, flip.comparison.old, flip.comparison.new
     assert old is not None
     assert new is not None
@@ -53,7 +51,7 @@ def _flip(flip: Flip, *, both_sides: bool) -> Iterator[str]:
             yield f"    {side} scored with failure_kind={one_line(facts.failure_kind, LABEL_LIMIT)} (not masked)"
     yield from _tests(flip.tests)
     assert task.winner is not None
-    for side in (task.winner.other, task.winner) if both_sides else (task.winner.other,):
+    for side in (task.winner.other, task.winner)[:sides]:
         evidence = flip.evidence(side)
         if evidence:
             yield from _evidence(side, evidence)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec import to_builtins
+from msgspec import Struct, to_builtins
 
 from nemo_gym.rollout_compare.schema import CompareResult, Flip, TaskComparison, TaskSide
 
@@ -33,7 +33,7 @@ def summary_dict(result: CompareResult) -> dict[str, Any]:
         },
         "statistics": result.statistics and to_builtins(result.statistics),
         "flips": [_flip(flip) for flip in result.flips],
-        "clusters": [to_builtins(cluster) for cluster in result.clusters],
+        "clusters": [_plain(cluster) for cluster in result.clusters],
         "gate": [to_builtins(rule) for rule in result.gate],
         "notes": [str(note) for note in result.notes],
         "tasks": [_task(task) for task in result.tasks],
@@ -56,12 +56,19 @@ def _flip(flip: Flip) -> dict[str, Any]:
         "task": task.task,
         "category": task.category.value,
         "winner": task.winner and task.winner.value,
-        "old": flip.old and to_builtins(flip.old),
-        "new": flip.new and to_builtins(flip.new),
-        "tests": flip.tests and to_builtins(flip.tests),
+        "old": _plain(flip.old),
+        "new": _plain(flip.new),
+        "tests": _plain(flip.tests),
         "signature": flip.signature,
-        "repeats": flip.repeats and to_builtins(flip.repeats),
+        "repeats": _plain(flip.repeats),
     }
+
+
+def _plain(value: Struct | None) -> dict[str, Any] | None:
+    """A value as JSON has it: its fields by name, sequences as lists."""
+    if value is None:
+        return None
+    return {name: list(held) if isinstance(held, tuple) else held for name, held in to_builtins(value).items()}
 
 
 def _side(side: TaskSide | None) -> dict[str, Any] | None:

@@ -19,12 +19,18 @@ class Shown(Struct, frozen=True):
     Attributes:
         categories: The sections, all but `identical` when empty.
         max_flips: How many flips of each kind, all when None.
+        output: Whether a flip shows its verifier output at all.
         both_sides: Whether the winning side's verifier output stands under the losing side's.
     """
 
     categories: Collection[str] = ()
     max_flips: int | None = None
     both_sides: bool = False
+    output: bool = True
+
+    def sides(self) -> int:
+        """Of how many sides a flip shows the verifier output, the losing one first."""
+        return self.output * (1 + self.both_sides)
 
     def shows(self, category: Category) -> bool:
         """Whether a category's section is shown."""
@@ -46,7 +52,7 @@ def report_lines(result: CompareResult, shown: Shown | None = None) -> Iterator[
     for title, category in (("Flips", Category.FLIPPED), ("Flips with agent errors", Category.FLIPPED_AGENT_ERROR)):
         flips = [flip for flip in result.flips if flip.comparison.category is category]
         if shown.shows(category) and (flips or category is Category.FLIPPED):
-            yield from flip_lines(title, flips, most=shown.max_flips, both_sides=shown.both_sides)
+            yield from flip_lines(title, flips, most=shown.max_flips, sides=shown.sides())
     for title, category, line in _LISTS:
         if shown.shows(category):
             yield from _list(title, [line(task) for task in result.by_category(category)])
