@@ -16,6 +16,7 @@ from typing import BinaryIO
 from msgspec import Struct
 
 LOG_NAME = "test-stdout.txt"
+CTRF_NAME = "ctrf.json"
 LOG_ENDINGS = (".txt", ".log", ".out")
 
 BLOCK_BYTES = 1 << 20
@@ -84,10 +85,10 @@ def read_reports(named: str, roots: LogRoots) -> Iterator[tuple[str, bytes]]:
     """The reports of single tests in the logs folder that a row names: each file's name and its beginning."""
     try:
         folder = _find(named, roots).parent
-        names = sorted(entry.name for entry in os.scandir(folder) if _is_report(entry.name))[:_MOST_REPORTS]
+        names = [entry.name for entry in os.scandir(folder) if _is_report(entry.name)]
     except (LogUnavailable, OSError, ValueError):
         return
-    for name in names:
+    for name in sorted(names, key=lambda name: (name.lower() != CTRF_NAME, name))[:_MOST_REPORTS]:
         with suppress(LogUnavailable, OSError, ValueError, RuntimeError):
             resolved = (folder / name).resolve(strict=True)
             _check_inside(folder / name, resolved, roots)
@@ -96,7 +97,7 @@ def read_reports(named: str, roots: LogRoots) -> Iterator[tuple[str, bytes]]:
 
 
 def _is_report(name: str) -> bool:
-    return name.lower() == "ctrf.json" or name.lower().endswith(".xml")
+    return name.lower() == CTRF_NAME or name.lower().endswith(".xml")
 
 
 def _find(named: str, roots: LogRoots) -> Path:

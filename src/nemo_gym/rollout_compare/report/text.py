@@ -87,11 +87,6 @@ def _table(counts: dict[str, int]) -> Iterator[str]:
         yield f"{name:<21} {counts[key]:>8}   {detail}".rstrip()
 
 
-def _section(title: str, count: int) -> Iterator[str]:
-    yield ""
-    yield f"## {title} ({count})"
-
-
 def _list(title: str, lines: Sequence[str]) -> Iterator[str]:
     yield from section(title, len(lines))
     yield from lines
