@@ -1,25 +1,20 @@
 """What holds of the paired statistics whatever the rewards."""
 
 import math
-from dataclasses import replace
 from random import Random
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from scipy import stats
 
 from nemo_gym.rollout_compare.distributions import fisher_exact_two_sided, student_t_quantile
+from nemo_gym.rollout_compare.figures import SignificanceTest, Statistics, Unmeasured, Verdict
 from nemo_gym.rollout_compare.paired import mcnemar_exact
 from nemo_gym.rollout_compare.repeats import compare_repeats
-from nemo_gym.rollout_compare.statistics import (
-    SignificanceTest,
-    Statistics,
-    Unmeasured,
-    UnmeasuredTask,
-    Verdict,
-    paired_statistics,
-)
+from nemo_gym.rollout_compare.sides import summarize_side
+from nemo_gym.rollout_compare.statistics import UnmeasuredTask, paired_statistics
 
 Pairs = list[tuple[float, float]]
 
@@ -178,7 +173,9 @@ def test_fisher_agrees_with_scipy_and_does_not_mind_rows_or_columns_swapped(tabl
 
 @given(st.lists(BINARY, min_size=2, max_size=12), st.lists(BINARY, min_size=2, max_size=12))
 def test_repeats_agree_with_scipy(old: list[float], new: list[float]) -> None:
-    repeats = compare_repeats(old, new)
+    repeats = compare_repeats(
+        *(summarize_side([{"task_id": "t", "reward": reward} for reward in side]) for side in (old, new))
+    )
     assert repeats is not None
     table = [[side.count(1.0), side.count(0.0)] for side in (old, new)]
     assert repeats.p_value == pytest.approx(stats.fisher_exact(table).pvalue, rel=1e-9)

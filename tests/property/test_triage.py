@@ -5,6 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from nemo_gym.rollout_compare.schema import Side
 from nemo_gym.rollout_compare.triage import (
     Outcome,
     SignedFlip,
@@ -17,6 +18,7 @@ from nemo_gym.rollout_compare.triage import (
     signature,
 )
 from nemo_gym.rollout_compare.triage.anonymous import anonymous
+from tests.support import PROPERTY
 from tests.triage_support import SAMPLES
 
 # Words of the formats, so that junk comes close to them.
@@ -41,6 +43,7 @@ def names(results: TestResults | None) -> set[str]:
     return set(results.outcomes) if results else set()
 
 
+@PROPERTY
 @given(junk)
 def test_junk_is_harmless(text: str) -> None:
     results = read_tests(text)
@@ -51,6 +54,7 @@ def test_junk_is_harmless(text: str) -> None:
         json.dumps(dict(results.outcomes), ensure_ascii=False).encode()
 
 
+@PROPERTY
 @given(junk)
 def test_the_signature_of_junk_is_one_short_printable_line(text: str) -> None:
     said = signature(text)
@@ -58,12 +62,14 @@ def test_the_signature_of_junk_is_one_short_printable_line(text: str) -> None:
     assert said is None or (said.isprintable() and 0 < len(said) < 200)
 
 
+@PROPERTY
 @given(st.binary() | junk.map(lambda text: text.encode("utf-8", "surrogatepass")))
 def test_a_file_of_junk_is_harmless(data: bytes) -> None:
     for name in ("ctrf.json", "junit.xml"):
         read_test_file(name, data)
 
 
+@PROPERTY
 @given(st.recursive(st.none() | junk | st.integers(), lambda some: st.lists(some) | st.dictionaries(junk, some)))
 def test_any_json_in_the_place_of_tests_is_harmless(value: object) -> None:
     read_test_file("ctrf.json", json.dumps({"results": {"tests": [value, {"name": value, "status": value}]}}).encode())
@@ -71,6 +77,7 @@ def test_any_json_in_the_place_of_tests_is_harmless(value: object) -> None:
 
 
 @pytest.mark.parametrize("text", SAMPLE_TEXTS.values(), ids=SAMPLE_TEXTS.keys())
+@PROPERTY
 @given(data=st.data())
 def test_the_start_of_an_output_names_some_of_its_tests_and_is_truncated(text: str, data: st.DataObject) -> None:
     lines = text.splitlines(keepends=True)
@@ -80,6 +87,7 @@ def test_the_start_of_an_output_names_some_of_its_tests_and_is_truncated(text: s
 
 
 @pytest.mark.parametrize("text", SAMPLE_TEXTS.values(), ids=SAMPLE_TEXTS.keys())
+@PROPERTY
 @given(data=st.data())
 def test_the_end_of_an_output_names_some_of_its_tests(text: str, data: st.DataObject) -> None:
     lines = text.splitlines(keepends=True)
@@ -89,6 +97,7 @@ def test_the_end_of_an_output_names_some_of_its_tests(text: str, data: st.DataOb
 
 
 @pytest.mark.parametrize(("name", "content"), SAMPLE_FILES.items())
+@PROPERTY
 @given(data=st.data())
 def test_the_start_of_a_file_has_some_of_its_tests_with_the_same_outcomes(
     name: str, content: bytes, data: st.DataObject
@@ -109,6 +118,7 @@ LINE_READERS: dict[str, Callable[[str, Outcome], str]] = {
 
 
 @pytest.mark.parametrize("line", LINE_READERS.values(), ids=LINE_READERS.keys())
+@PROPERTY
 @given(tests=st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from(Outcome))), data=st.data())
 def test_the_order_of_lines_makes_no_difference(
     line: Callable[[str, Outcome], str], tests: list[tuple[str, Outcome]], data: st.DataObject
@@ -119,6 +129,7 @@ def test_the_order_of_lines_makes_no_difference(
     assert read_tests("\n".join(lines)) == read_tests("\n".join(mixed))
 
 
+@PROPERTY
 @given(junk)
 @example("'a\"b' \"c'd\"")
 @example("exit  code 5")
@@ -128,6 +139,7 @@ def test_anonymous_twice_is_anonymous_once(text: str) -> None:
     assert anonymous(once) == once
 
 
+@PROPERTY
 @given(junk)
 def test_a_signature_is_anonymous(text: str) -> None:
     said = signature("ValueError: " + "".join(text.splitlines()))
@@ -136,6 +148,7 @@ def test_a_signature_is_anonymous(text: str) -> None:
     assert anonymous(said) == said
 
 
+@PROPERTY
 @given(st.integers(0, 10**9), st.integers(0, 10**9))
 def test_numbers_make_no_difference(one: int, other: int) -> None:
     error = "ValueError: row {} of /app/run-{}/x.csv took {}s"
@@ -147,6 +160,7 @@ outcomes = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(Outcome), 
 sides = st.builds(TestResults, outcomes, st.just("pytest"), st.booleans())
 
 
+@PROPERTY
 @given(sides, sides)
 def test_sides_that_change_places_turn_broken_into_fixed(old: TestResults, new: TestResults) -> None:
     there, back = compare_tests(old, new), compare_tests(new, old)
@@ -157,6 +171,7 @@ def test_sides_that_change_places_turn_broken_into_fixed(old: TestResults, new: 
     assert not set(there.broken) & set(there.fixed)
 
 
+@PROPERTY
 @given(sides)
 def test_a_side_does_not_differ_from_itself(side: TestResults) -> None:
     changes = compare_tests(side, side)
@@ -166,16 +181,18 @@ def test_a_side_does_not_differ_from_itself(side: TestResults) -> None:
     assert not changes.fixed
 
 
+@PROPERTY
 @given(st.lists(sides), st.data())
 def test_the_order_of_parts_makes_no_difference(parts: list[TestResults], data: st.DataObject) -> None:
     assert merge_tests(parts) == merge_tests(data.draw(st.permutations(parts)))
 
 
 flips = st.lists(
-    st.builds(SignedFlip, st.text(max_size=3), st.sampled_from(["old", "new"]), st.sampled_from([None, "a", "b", "c"]))
+    st.builds(SignedFlip, st.text(max_size=3), st.sampled_from(Side), st.sampled_from([None, "a", "b", "c"]))
 )
 
 
+@PROPERTY
 @given(flips, st.data())
 def test_clusters_hold_each_signed_flip_once_largest_first(some: list[SignedFlip], data: st.DataObject) -> None:
     gathered = clusters(some)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-from nemo_gym.rollout_compare.logs import LogUnavailable, read_log
+from nemo_gym.rollout_compare.logs import LogRoots, LogUnavailable, read_log
 
 LINES = 15
 
@@ -29,7 +29,7 @@ class Place(NamedTuple):
     def read(self, named: str | Path, *more_roots: Path) -> str:
         """The log's text, or why it is not read after `not read: `."""
         try:
-            return read_log(str(named), [self.run, *more_roots], LINES).text
+            return read_log(str(named), LogRoots((self.run, *more_roots)), LINES).text
         except LogUnavailable as error:
             return f"not read: {error}"
 
@@ -71,9 +71,9 @@ def test_a_folder_that_holds_the_log(place: Place) -> None:
 
 def test_the_path_is_told_as_it_was_looked_up(place: Place) -> None:
     path = put(place.run / "logs/a/test-stdout.txt")
-    assert read_log("logs/a", [place.run], LINES).path == str(path)
+    assert read_log("logs/a", LogRoots((place.run,)), LINES).path == str(path)
     put(Path("logs/a/test-stdout.txt"))
-    assert read_log("logs/a", [place.run], LINES).path == "logs/a/test-stdout.txt"
+    assert read_log("logs/a", LogRoots((place.run,)), LINES).path == "logs/a/test-stdout.txt"
 
 
 def test_a_relative_path_is_tried_in_order(place: Place, tmp_path: Path) -> None:
@@ -81,10 +81,10 @@ def test_a_relative_path_is_tried_in_order(place: Place, tmp_path: Path) -> None
     for number, root in reversed(list(enumerate(roots))):
         put(root / "logs/a/test-stdout.txt", str(number))
     for number, root in enumerate(roots):
-        assert read_log("logs/a", roots[1:], LINES).text == str(number)
+        assert read_log("logs/a", LogRoots(tuple(roots[1:])), LINES).text == str(number)
         (root / "logs/a/test-stdout.txt").unlink()  # the empty folder that stays behind holds no log
     with pytest.raises(LogUnavailable) as caught:
-        read_log("logs/a", roots[1:], LINES)
+        read_log("logs/a", LogRoots(tuple(roots[1:])), LINES)
     where = ["logs/a/test-stdout.txt", *(str(root / "logs/a/test-stdout.txt") for root in roots[1:])]
     found = [str(caught.value).find(path) for path in where]
     assert -1 not in found
@@ -144,9 +144,9 @@ def test_the_current_folder_is_no_folder_of_the_run(place: Place) -> None:
 
 
 def test_without_roots_only_the_log_of_that_name_is_read(place: Place) -> None:
-    assert read_log(str(put(place.run / "test-stdout.txt")), [], LINES).text == "SECRET\n"
+    assert read_log(str(put(place.run / "test-stdout.txt")), LogRoots(()), LINES).text == "SECRET\n"
     with pytest.raises(LogUnavailable):
-        read_log(str(put(place.run / "a.log")), [], LINES)
+        read_log(str(put(place.run / "a.log")), LogRoots(()), LINES)
 
 
 def test_every_root_counts(place: Place) -> None:
@@ -194,8 +194,8 @@ def test_a_run_that_is_itself_reached_by_a_link(place: Place) -> None:
     put(place.run / "a.log")
     linked = place.outside / "linked"
     linked.symlink_to(place.run)
-    assert read_log("a.log", [linked], LINES).text == "SECRET\n"
-    assert read_log(str(linked / "a.log"), [linked], LINES).text == "SECRET\n"
+    assert read_log("a.log", LogRoots((linked,)), LINES).text == "SECRET\n"
+    assert read_log(str(linked / "a.log"), LogRoots((linked,)), LINES).text == "SECRET\n"
 
 
 def test_why_a_file_is_not_read_is_said_without_its_content(place: Place) -> None:
@@ -291,7 +291,7 @@ def test_a_path_that_no_file_can_have_is_told(place: Place, named: str) -> None:
 
 def test_a_root_that_no_folder_can_have_is_told(place: Place) -> None:
     with pytest.raises(LogUnavailable, match=r"^cannot read .*a\.log: "):
-        read_log(str(put(place.run / "a.log")), [Path("\0")], LINES)
+        read_log(str(put(place.run / "a.log")), LogRoots((Path("\0"),)), LINES)
 
 
 def test_a_file_that_changed_into_a_link_since_it_was_judged(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -337,7 +337,7 @@ def test_invalid_bytes_are_replaced(place: Place) -> None:
 @pytest.mark.parametrize(("lines", "end"), [(1, ["2999"]), (3, ["2997", "2998", "2999"])])
 def test_of_a_large_file_no_more_is_read_than_the_lines_need(place: Place, lines: int, end: list[str]) -> None:
     put(place.run / "a.log", "".join(f"{n:0>999}\n" for n in range(3000)))  # 3 MB
-    log = read_log("a.log", [place.run], lines)
+    log = read_log("a.log", LogRoots((place.run,)), lines)
     assert [line[-4:] for line in log.text.splitlines()[-lines:]] == end
     assert len(log.text) < 2 << 20
     assert not log.whole
@@ -345,14 +345,14 @@ def test_of_a_large_file_no_more_is_read_than_the_lines_need(place: Place, lines
 
 def test_as_many_lines_as_are_wanted_are_read_however_long_they_are(place: Place) -> None:
     put(place.run / "a.log", "".join(f"{n:0>999}\n" for n in range(6000)))  # 6 MB
-    read = read_log("a.log", [place.run], 5000).text.splitlines()
+    read = read_log("a.log", LogRoots((place.run,)), 5000).text.splitlines()
     assert read[-5000:] == [f"{n:0>999}" for n in range(1000, 6000)]
 
 
 @pytest.mark.parametrize("text", ["", "a", "a\n", "a\nb\nc"])
 def test_a_small_file_is_read_whole(place: Place, text: str) -> None:
     put(place.run / "a.log", text)
-    log = read_log("a.log", [place.run], 1)
+    log = read_log("a.log", LogRoots((place.run,)), 1)
     assert (log.text, log.whole) == (text, True)
 
 

@@ -4,15 +4,21 @@ from typing import Any
 
 import pytest
 
-from nemo_gym.rollout_compare.repeats import Repeats, compare_repeats, is_flaky, solved_of_attempts
+from nemo_gym.rollout_compare.figures import Repeats
+from nemo_gym.rollout_compare.repeats import compare_repeats, is_flaky, solved_of
+from nemo_gym.rollout_compare.schema import TaskSide
 
 
 def near(p_value: float) -> Any:
     return pytest.approx(p_value, rel=1e-12)
 
 
-def attempts(solved: int, tried: int) -> list[float]:
-    return [1.0] * solved + [0.0] * (tried - solved)
+def attempts(solved: int, tried: int) -> TaskSide:
+    return side([1.0] * solved + [0.0] * (tried - solved))
+
+
+def side(rewards: list[float]) -> TaskSide:
+    return TaskSide(len(rewards), None, len(rewards), solved=solved_of(rewards))
 
 
 def test_a_flip_within_the_noise_of_its_attempts() -> None:
@@ -43,14 +49,15 @@ def test_fewer_than_four_attempts_never_leave_the_noise(tried: int) -> None:
     [([1.0], [0.0, 0.0]), ([1.0, 1.0], [0.0]), ([], []), ([1.0, 0.5], [0.0, 0.0]), ([1.0, 0.0], [0.0, 0.25])],
 )
 def test_no_comparison_without_two_attempts_a_side_all_0_or_1(old: list[float], new: list[float]) -> None:
-    assert compare_repeats(old, new) is None
+    assert compare_repeats(side(old), side(new)) is None
 
 
-def test_solved_of_attempts() -> None:
-    assert solved_of_attempts([0.0, 1.0, 1]) == "2/3"
-    assert solved_of_attempts([0.0]) == "0/1"
-    assert solved_of_attempts([0.0, 0.5]) is None
-    assert solved_of_attempts([]) is None
+def test_solved_are_the_attempts_with_the_reward_1() -> None:
+    assert solved_of([0.0, 1.0, 1]) == 2
+    assert solved_of([0.0, -0.0]) == 0
+    assert solved_of([0.0, 0.5]) is None
+    assert solved_of([1.0, 1 + 1e-12]) is None
+    assert solved_of([]) is None
 
 
 def test_a_side_is_flaky_when_its_attempts_disagree() -> None:

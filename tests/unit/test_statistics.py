@@ -3,21 +3,20 @@
 import doctest
 import json
 import math
-from dataclasses import asdict, fields
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 from scipy import stats
 
+from nemo_gym.rollout_compare.figures import SignificanceTest, Statistics, Unmeasured, Verdict
+from nemo_gym.rollout_compare.schema import Category, Side, TaskComparison, TaskSide
 from nemo_gym.rollout_compare.statistics import (
-    SignificanceTest,
-    Statistics,
-    Unmeasured,
     UnmeasuredTask,
-    Verdict,
     paired_statistics,
+    task_statistics,
     unmeasured_bounds,
 )
 
@@ -35,7 +34,7 @@ def solved(*, old: int = 0, new: int = 0, both: int = 0, neither: int = 0) -> tu
 
 
 def without_figures(n: int, reason: str, **known: object) -> Statistics:
-    figures: dict[str, object] = {field.name: None for field in fields(Statistics)}
+    figures: dict[str, object] = dict.fromkeys(Statistics.__struct_fields__)
     figures |= {"n": n, "old_wins": 0, "new_wins": 0, "verdict": Verdict.CANNOT_TELL, "reason": reason}
     return Statistics(**(figures | known))  # type: ignore[arg-type]
 
@@ -50,8 +49,8 @@ def test_the_fields_are_those_of_the_summary() -> None:
     names = (
         "n mean_old mean_new delta ci_low ci_high old_wins new_wins p_value test detectable verdict reason unmeasured"
     )
-    assert [field.name for field in fields(Statistics)] == names.split()
-    assert [field.name for field in fields(Unmeasured)] == ["tasks", "delta_worst", "delta_best"]
+    assert Statistics.__struct_fields__ == tuple(names.split())
+    assert Unmeasured.__struct_fields__ == ("tasks", "delta_worst", "delta_best")
 
 
 def test_a_comparison_of_pass_rates() -> None:
@@ -214,7 +213,7 @@ def test_the_largest_and_the_smallest_rewards_give_finite_figures() -> None:
     for size in (1e140, 1e-300, 5e-324):
         old, new = [size, -size, 0.0] * 10, [-size, -size, size] * 10
         statistics = paired_statistics(old, new, [(size, None)])
-        json.dumps(asdict(statistics), allow_nan=False)
+        json.dumps(to_builtins(statistics), allow_nan=False)
         assert (statistics.p_value is None) == (size < 1)
 
 
@@ -252,3 +251,33 @@ def test_no_bounds_when_any_measured_reward_lies_outside_0_to_1(outside: float) 
     assert unmeasured_bounds([1.0], [1.0], [(outside, None)]) is None
     assert unmeasured_bounds([1.0], [1.0], [(None, outside)]) is None
     assert unmeasured_bounds([], [], []) is None
+
+
+def side(reward: float | None, masked: str | None = None) -> TaskSide:
+    return TaskSide(1, reward, int(reward is not None), masked)
+
+
+def test_measured_tasks_are_compared_and_the_others_bound_the_difference() -> None:
+    """By hand: the measured tasks change by -1, 0.5 and 0. The others, in their order, add in the worst case -1, -1,
+    -0.25, -0.25 and -1, in the best 0, 1, 0.75, 0.75 and 1."""
+    tasks = [
+        TaskComparison("flip", Category.FLIPPED, side(1.0), side(0.0), Side.OLD),
+        TaskComparison("doubtful", Category.FLIPPED_AGENT_ERROR, side(0.5), side(1.0), Side.NEW),
+        TaskComparison("same", Category.IDENTICAL, side(1.0), side(1.0)),
+        TaskComparison("masked", Category.MASKED, side(1.0), side(0.0, "mask_sample")),
+        TaskComparison("both masked", Category.MASKED, side(None, "no reward"), side(0.5, "mask_sample")),
+        TaskComparison("old only", Category.MISSING, side(0.25), None),
+        TaskComparison("new only", Category.MISSING, None, side(0.75)),
+        TaskComparison("masked and missing", Category.MISSING, None, side(0.75, "mask_sample")),
+    ]
+    statistics = task_statistics(tasks)
+    assert (statistics.n, statistics.old_wins, statistics.new_wins) == (3, 1, 1)
+    assert (statistics.mean_old, statistics.mean_new, statistics.delta) == (near(2.5 / 3), near(2 / 3), near(-0.5 / 3))
+    assert statistics.unmeasured == Unmeasured(5, near(-4 / 8), near(3 / 8))
+
+
+def test_a_task_without_a_reward_is_in_no_figure() -> None:
+    """No comparison makes one; whoever does makes no figure of it."""
+    rewardless = side(None)
+    tasks = [TaskComparison("a", Category.IDENTICAL, *sides) for sides in ((rewardless, side(1.0)), (side(1.0), None))]
+    assert task_statistics([*tasks, TaskComparison("b", Category.IDENTICAL, side(1.0), rewardless)]).n == 0

@@ -49,7 +49,8 @@ class Output(NamedTuple):
 def output_of(values: Sequence[Any], roots: LogRoots, tail: int) -> Output:
     """The output that a row's values at `OUTPUT_PATHS` tell of, with its last `tail` lines made safe to print."""
     found = _output(values, roots, max(tail, _LINES_READ))
-    return found._replace(evidence=replace(found.evidence, lines=tuple(tail_lines(found.text or "", tail))))
+    lines = () if found.text is None else tuple(tail_lines(found.text, tail))
+    return found._replace(evidence=replace(found.evidence, lines=lines))
 
 
 def verifier_output(row: Row, roots: Roots) -> tuple[str | None, str]:

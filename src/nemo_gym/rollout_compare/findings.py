@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.evidence import OUTPUT_DECODER, Output, Roots, log_roots, output_of
 from nemo_gym.rollout_compare.figures import Evidence, TestChanges
-from nemo_gym.rollout_compare.logs import LogRoots, read_reports
+from nemo_gym.rollout_compare.logs import LogRoots, Reports, read_reports
 from nemo_gym.rollout_compare.origins import read_again
 from nemo_gym.rollout_compare.schema import DEFAULT_TAIL, Cluster, CompareResult, Flip, Note, Side, TaskRows
 
@@ -87,9 +87,12 @@ def _tests(output: Output, roots: LogRoots) -> TestResults | None:
     """The single tests: those of the reports in the logs folder, else those that the text names."""
     from nemo_gym.rollout_compare.triage import merge_tests, read_test_file, read_tests
 
-    reports = read_reports(output.logs, roots) if output.logs else iter(())
-    results = merge_tests(tests for name, data in reports if (tests := read_test_file(name, data)))
-    return results or (read_tests(output.text, cut=output.cut) if output.text else None)
+    reports = read_reports(output.logs, roots) if output.logs else Reports()
+    read = [read_test_file(name, data) for name, data in reports.files]
+    results = merge_tests(tests for tests in read if tests)
+    if results:
+        return results if reports.complete and all(read) else replace(results, truncated=True)
+    return read_tests(output.text, cut=output.cut) if output.text else None
 
 
 def _told(flip: Flip, old: _Finding | None, new: _Finding | None) -> Flip:

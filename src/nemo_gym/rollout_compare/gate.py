@@ -9,7 +9,7 @@ from nemo_gym.rollout_compare.figures import Rule, Verdict
 from nemo_gym.rollout_compare.schema import Category, CompareResult, Side
 
 #: What a rule looks like: a number of tasks with an optional limit, or the verdict.
-RULE_PATTERN = r"(flipped|lost|agent-error|masked|missing)(>[0-9]+)?|worse"
+RULE_PATTERN = r"(flipped|lost|agent-error|masked|missing)(>[0-9]{1,18})?|worse"
 
 
 def check_rules(result: CompareResult, rules: Sequence[str]) -> tuple[Rule, ...]:

@@ -82,10 +82,10 @@ def _run(options: Options, out: TextIO | None) -> int:
         raise CompareInputError(f"{STDIN} stands for standard input, which can be one run only")
     runs = {Side.OLD: locate_run(options.old_rollouts), Side.NEW: locate_run(options.new_rollouts)}
     outputs = [Path(path) for path in (options.json_output, options.rerun) if path is not None]
-    if len({path.resolve() for path in outputs}) < len(outputs):
-        raise CompareInputError(f"cannot write {outputs[0]}: it is named for two outputs")
     for path in outputs:
         check_output(path, [file for shards in runs.values() for shard in shards for file in shard.files()])
+    if len({path.resolve() for path in outputs}) < len(outputs):
+        raise CompareInputError(f"cannot write {outputs[0]}: it is named for two outputs")
     result = _compared(options, runs)
     if options.json_output is not None:
         write_file(Path(options.json_output), summary_lines(summary_dict(result)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -22,7 +22,8 @@ BLOCK_BYTES = 1 << 20
 _BYTES_PER_LINE = 4 << 10
 _MOST_BYTES = 64 << 20
 _REPORT_BYTES = 4 << 20
-_MOST_REPORTS = 50
+_MOST_REPORTS = 500
+_CTRF = "ctrf.json"
 _MOST_PARTS = 64
 _MOST_TRIED = 4
 
@@ -83,23 +84,49 @@ def read_log(named: str, roots: LogRoots, lines: int) -> LogTail:
         raise LogUnavailable(f"cannot read {named}: {error}") from None
 
 
-def read_reports(named: str, roots: LogRoots) -> Iterator[tuple[str, bytes]]:
-    """The reports of single tests in the logs folder that a row names: each file's name and its beginning."""
+class Reports(Struct, frozen=True):
+    """The reports of single tests in a logs folder.
+
+    Attributes:
+        files: Each file's name and its beginning, the CTRF report first: there is one, and it speaks for the whole run.
+        complete: Whether these are all that lie there, none of them cut off or unreadable.
+    """
+
+    files: tuple[tuple[str, bytes], ...] = ()
+    complete: bool = True
+
+
+def read_reports(named: str, roots: LogRoots) -> Reports:
+    """The reports in the logs folder that a row names; none beside a log that is named itself: they may be another's."""
     try:
         folder = _find(named, roots, or_reports=True).parent
-        names = sorted(entry.name for entry in os.scandir(folder) if _is_report(entry.name))[:_MOST_REPORTS]
+        names = sorted((entry.name for entry in os.scandir(folder) if _is_report(entry.name)), key=_ctrf_first)
+        if not any(place.is_dir() and place == folder for place in _places(named, roots)):
+            return Reports()
     except (LogUnavailable, OSError, ValueError):
-        return
-    for name in names:
-        with suppress(LogUnavailable, OSError, ValueError, RuntimeError):
+        return Reports()
+    found = []
+    complete = len(names) <= _MOST_REPORTS
+    for name in names[:_MOST_REPORTS]:
+        try:
             resolved = (folder / name).resolve(strict=True)
             _check_inside(folder / name, resolved, roots)
             with _opened(folder / name, resolved) as file:
-                yield name, file.read(_REPORT_BYTES)
+                data = file.read(_REPORT_BYTES + 1)
+        except (LogUnavailable, OSError, ValueError, RuntimeError):
+            complete = False
+        else:
+            found.append((name, data[:_REPORT_BYTES]))
+            complete = complete and len(data) <= _REPORT_BYTES
+    return Reports(tuple(found), complete)
 
 
 def _is_report(name: str) -> bool:
-    return name.lower() == "ctrf.json" or name.lower().endswith(".xml")
+    return name.lower() == _CTRF or name.lower().endswith(".xml")
+
+
+def _ctrf_first(name: str) -> tuple[bool, str]:
+    return name.lower() != _CTRF, name
 
 
 def _find(named: str, roots: LogRoots, *, or_reports: bool = False) -> Path:

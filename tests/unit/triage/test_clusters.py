@@ -1,24 +1,25 @@
 from itertools import permutations
 
+from nemo_gym.rollout_compare.schema import Side
 from nemo_gym.rollout_compare.triage import Cluster, SignedFlip, clusters
 
 FLIPS = [
-    SignedFlip("t3", "old", "out of memory"),
-    SignedFlip("t1", "old", "out of memory"),
-    SignedFlip("t2", "new", "out of memory"),
-    SignedFlip("t4", "old", "KeyError: 'a'"),
-    SignedFlip("t5", "old", None),
-    SignedFlip("t0", "new", "KeyError: 'a'"),
+    SignedFlip("t3", Side.OLD, "out of memory"),
+    SignedFlip("t1", Side.OLD, "out of memory"),
+    SignedFlip("t2", Side.NEW, "out of memory"),
+    SignedFlip("t4", Side.OLD, "KeyError: 'a'"),
+    SignedFlip("t5", Side.OLD, None),
+    SignedFlip("t0", Side.NEW, "KeyError: 'a'"),
 ]
 
 
 def test_flips_of_one_signature_and_one_winner_are_one_cluster_whatever_their_order() -> None:
     for flips in permutations(FLIPS):
         assert clusters(flips) == (
-            Cluster("out of memory", "old", ("t1", "t3")),
-            Cluster("KeyError: 'a'", "new", ("t0",)),
-            Cluster("KeyError: 'a'", "old", ("t4",)),
-            Cluster("out of memory", "new", ("t2",)),
+            Cluster("out of memory", Side.OLD, ("t1", "t3")),
+            Cluster("KeyError: 'a'", Side.NEW, ("t0",)),
+            Cluster("KeyError: 'a'", Side.OLD, ("t4",)),
+            Cluster("out of memory", Side.NEW, ("t2",)),
         )
 
 

@@ -1,8 +1,9 @@
 """Which reader reads what: the tables, and the two functions in front of them."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from fnmatch import fnmatchcase
+
+from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.triage.cargo_test import read_cargo_test
 from nemo_gym.rollout_compare.triage.ctrf import read_ctrf

@@ -6,6 +6,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import ClassVar
 
+from msgspec import Struct
+
 from nemo_gym.rollout_compare.figures import TestChanges
 from nemo_gym.rollout_compare.triage.text import safe_name
 
@@ -22,8 +24,7 @@ class Outcome(StrEnum):
 _SEVERITY = {outcome: rank for rank, outcome in enumerate(Outcome)}
 
 
-@dataclass(frozen=True, slots=True)
-class TestResults:
+class TestResults(Struct, frozen=True):
     """The single tests that an output names.
 
     Names are one printable line each. A name that stands for several tests (of two packages, of a test and its parts)
