@@ -14,11 +14,13 @@ from nemo_gym.rollout_compare.gate import is_rule
 from nemo_gym.rollout_compare.inputs import STDIN
 from nemo_gym.rollout_compare.job import run_job
 from nemo_gym.rollout_compare.options import DESCRIPTION, OPTIONS, Options
-from nemo_gym.rollout_compare.outputs import forget_stdout, print_error, write_stream
+from nemo_gym.rollout_compare.outputs import forget_stdout, print_error, print_lines, write_stream
 from nemo_gym.rollout_compare.safe_text import one_line
 from nemo_gym.rollout_compare.schema import Category, CompareInputError
 
 OK, ERROR, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+_MOST_DIGITS = 19
 
 NEMO_GYM_CLI = "nemo_gym.cli.main"
 COMMAND = ["dev", "compare"]
@@ -104,14 +106,14 @@ def compare_parser(prog: str) -> _Parser:
 
 
 def _count(text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number, 0 or more")
+    if not (text.isascii() and text.isdigit() and len(text) < _MOST_DIGITS):
+        raise argparse.ArgumentTypeError(f"{text[:_MOST_DIGITS]!r} is not a whole number, 0 or more")
     return int(text)
 
 
 def _number(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text)):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number, 1 or more")
+    if not (text.isascii() and text.isdigit() and len(text) < _MOST_DIGITS and int(text)):
+        raise argparse.ArgumentTypeError(f"{text[:_MOST_DIGITS]!r} is not a whole number, 1 or more")
     return int(text)
 
 
@@ -186,7 +188,7 @@ def _status(code: object) -> int:
     """The exit status that `sys.exit(code)` would give, its message printed."""
     if code is None or isinstance(code, int):
         return code or OK
-    write_stream(sys.stderr, [str(code)])
+    print_lines([str(code)])
     return ERROR
 
 

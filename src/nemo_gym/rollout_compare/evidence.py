@@ -96,6 +96,7 @@ def tail_lines(text: str, count: int) -> list[str]:
     """The last `count` lines as they are safe to print: what was overwritten is gone, long lines are cut."""
     if count <= 0 or not text:
         return []
+    count = min(count, len(text))
     lines = text.removesuffix("\n").rsplit("\n", count)[-count:]
     return [printable_line(line) for line in lines]
 

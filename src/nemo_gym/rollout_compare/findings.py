@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from nemo_gym.rollout_compare.compare import MOST_AGREEING
 from nemo_gym.rollout_compare.evidence import OUTPUT_DECODER, Output, Roots, log_roots, output_of
 from nemo_gym.rollout_compare.figures import Evidence, TestChanges
 from nemo_gym.rollout_compare.logs import LogRoots, Reports, read_reports
@@ -53,7 +54,8 @@ def with_findings(result: CompareResult, roots: Mapping[Side, LogRoots], tail: i
     differing = tuple(
         task.comparison.task for i, task in enumerate(tasks[len(flips) :], len(flips)) if _differ(_changes(*found[i]))
     )
-    notes = (*result.notes, *([Note(_DIFFERING, differing)] if differing else []))
+    limit = f" (of the first {MOST_AGREEING} such tasks)" * (len(result.agreeing) == MOST_AGREEING)
+    notes = (*result.notes, *([Note(f"{_DIFFERING}{limit}", differing)] if differing else []))
     return replace(result, flips=flips, clusters=_clusters(flips), notes=notes)
 
 

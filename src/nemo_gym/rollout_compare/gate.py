@@ -21,8 +21,8 @@ def _check(result: CompareResult, rule: str) -> Rule:
     if rule == "worse":
         statistics = result.statistics
         assert statistics is not None
-        # Where nothing was compared nothing is known to be well.
-        return Rule(rule, statistics.verdict.value, statistics.verdict is Verdict.WORSE or statistics.n == 0)
+        # Where there is no figure nothing is known to be well.
+        return Rule(rule, statistics.verdict.value, statistics.verdict is Verdict.WORSE or statistics.delta is None)
     name, _, limit = rule.partition(">")
     value = _counted(result, name)
     return Rule(rule, value, value > int(limit or 0))
@@ -43,7 +43,7 @@ def rule_text(rule: Rule) -> str:
         return f"gate: {rule.rule}: {rule.value} {'task' if rule.value == 1 else 'tasks'}"
     if rule.value == Verdict.WORSE.value:
         return "gate: worse: the new side is worse"
-    return "gate: worse: cannot tell, because no task was measured on both sides"
+    return "gate: worse: cannot tell, because no difference could be computed"
 
 
 def is_rule(text: str) -> bool:

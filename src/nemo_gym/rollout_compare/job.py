@@ -23,6 +23,7 @@ from nemo_gym.rollout_compare.outputs import (
     forget_stdout,
     is_utf8,
     print_error,
+    print_lines,
     write_file,
     write_stream,
 )
@@ -50,17 +51,12 @@ def run_job(options: Options, out: TextIO | None = None) -> int:
         standard error for each; 1 for an input that cannot be read or an output that cannot be written, after one line
         on standard error.
     """
-    stream = sys.stdout if out is None else out
     try:
         with _no_collection():
-            return _run(options, stream)
+            return _run(options, sys.stdout if out is None else out)
     except CompareInputError as error:
         print_error(str(error))
         return ERROR
-    except BrokenPipeError:
-        if stream is sys.stdout:
-            forget_stdout()
-    return OK
 
 
 @contextmanager
@@ -82,51 +78,69 @@ def _run(options: Options, out: TextIO | None) -> int:
         raise CompareInputError(f"{STDIN} stands for standard input, which can be one run only")
     runs = {Side.OLD: locate_run(options.old_rollouts), Side.NEW: locate_run(options.new_rollouts)}
     outputs = [Path(path) for path in (options.json_output, options.rerun) if path is not None]
-    for path in outputs:
-        check_output(path, [file for shards in runs.values() for shard in shards for file in shard.files()])
-    if len({path.resolve() for path in outputs}) < len(outputs):
-        raise CompareInputError(f"cannot write {outputs[0]}: it is named for two outputs")
+    _check_outputs(outputs, [file for shards in runs.values() for shard in shards for file in shard.files()])
     result = _compared(options, runs)
     if options.json_output is not None:
         write_file(Path(options.json_output), summary_lines(summary_dict(result)))
     if options.rerun is not None:
         write_file(Path(options.rerun), tasks_to_rerun(result))
-    if options.json_stdout:
-        write_stream(out, summary_lines(summary_dict(result), ascii_only=not is_utf8(out)))
-    else:
-        shown = Shown(options.only, options.max_flips, options.both_sides, options.tail > 0)
-        write_stream(out, report_lines(result, shown))
-    tripped = [rule for rule in result.gate if rule.tripped]
-    _confirm(outputs, sys.stderr if options.json_stdout else out)
-    if tripped and sys.stderr is not None:
-        write_stream(sys.stderr, map(rule_text, tripped))
+    tripped = [rule_text(rule) for rule in result.gate if rule.tripped]
+    try:
+        write_stream(out, _printed(options, result, out))
+        if not options.json_stdout:
+            write_stream(out, _confirmed(outputs))
+    except BrokenPipeError:  # the reader has seen enough; what the gate says still holds
+        if out is sys.stdout:
+            forget_stdout()
+    print_lines([*(_confirmed(outputs) if options.json_stdout else ()), *tripped])
     return GATE if tripped else OK
 
 
-def _confirm(outputs: Sequence[Path], out: TextIO | None) -> None:
-    if out is not None:
-        write_stream(out, [f"wrote {one_line(str(path))}" for path in outputs])
+def _check_outputs(outputs: Sequence[Path], inputs: Sequence[Path]) -> None:
+    for path in outputs:
+        check_output(path, inputs)
+    if len({path.resolve() for path in outputs}) < len(outputs):
+        raise CompareInputError(f"cannot write {outputs[0]}: it is named for two outputs")
+
+
+def _printed(options: Options, result: CompareResult, out: TextIO) -> Iterator[str]:
+    if options.json_stdout:
+        return summary_lines(summary_dict(result), ascii_only=not is_utf8(out))
+    return report_lines(result, Shown(options.only, options.max_flips, options.both_sides, options.tail > 0))
+
+
+def _confirmed(outputs: Sequence[Path]) -> list[str]:
+    return [f"wrote {one_line(str(path))}" for path in outputs]
 
 
 def _compared(options: Options, runs: dict[Side, list[Shard]]) -> CompareResult:
     keys = {Side.OLD: options.old_key or options.key, Side.NEW: options.new_key or options.key}
     plans = [Plan(keys[side], options.skip_bad_lines) for side in Side]
+    roots = _log_roots(options, runs)
     with ExitStack() as stack:
         opened = [stack.enter_context(open_run(shards)) for shards in runs.values()]
         with reading_progress(opened, quiet=options.quiet) as progress:
             tables = run_tables(opened, plans, options.jobs, progress)
         result = compare_tables(dict(zip(runs, tables, strict=True)))
         result = replace(result, gate=check_rules(result, options.fail_on))
-        return with_findings(result, _log_roots(options, runs), options.tail)
+        return with_findings(result, roots, options.tail)
 
 
 def _log_roots(options: Options, runs: dict[Side, list[Shard]]) -> dict[Side, LogRoots]:
-    """Where each side's logs are looked for: beside the new run's files, the old run's, and in the folders named."""
-    folders = tuple(dict.fromkeys(shard.main.parent for side in (Side.NEW, Side.OLD) for shard in runs[side]))
+    """Where each side's logs are looked for: beside its own files, the other run's, and in the folders named."""
+    folders: dict[Side, list[Path]] = {}
+    for side, shards in runs.items():
+        folders[side] = [place.parent for shard in shards for place in (shard.main, shard.main.resolve())]
     roots: dict[Side, list[Path]] = {side: [] for side in Side}
     for named in options.logs_root:
         which, is_for_one, folder = named.partition("=")
-        one = is_for_one and which in roots
+        one = bool(is_for_one) and which in roots
+        root = Path(folder if one else named)
+        if not (folder if one else named) or not root.is_dir():
+            raise CompareInputError(f"cannot read logs under '{named}': there is no such folder")
         for side in [Side(which)] if one else Side:
-            roots[side].append(Path(folder if one else named))
-    return {side: LogRoots(folders, tuple(roots[side])) for side in Side}
+            roots[side].append(root)
+    return {
+        side: LogRoots(tuple(dict.fromkeys([*folders[side], *folders[side.other]])), tuple(roots[side]))
+        for side in Side
+    }

@@ -94,8 +94,9 @@ def _named(table: Table, rung: Rung) -> tuple[array[int], list[Identity | None]]
     ids, values = rung.column.ids[:], list(rung.column.values)
     indexes = table.task_index.codes
     places = planned_places(table)
-    for beside, group in groupby(table.nameless, key=lambda failure: failure.beside):
+    for _, group in groupby(table.nameless, key=lambda failure: id(failure.beside)):
         failures = list(group)
+        beside = failures[0].beside
         wanted = {indexes[failure.row] for failure in failures} - {-1}
         first: dict[int, int] = {}
         for row in beside if wanted else ():

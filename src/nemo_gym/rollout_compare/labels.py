@@ -162,6 +162,10 @@ def _notes(
                 "tasks join within their taskset" if both_keyed else "plain ids join where they can mean one task only"
             )
             notes.append(Note(f"{how}; the {side} run names {len(names)} tasksets", tuple(names)))
+    stated = {side: _tasksets(identities[side]) for side in Side}
+    if all(stated.values()) and stated[Side.OLD].isdisjoint(stated[Side.NEW]):
+        both = "; ".join(f"{side} {', '.join(sorted(stated[side]))}" for side in Side)
+        notes.append(Note(f"the runs name different tasksets, and tasks join by their ids alone: {both}"))
     if ambiguous:
         notes.append(
             Note("ids that several tasksets share stay under TASKSET/ID and join no plain id", tuple(ambiguous))

@@ -142,10 +142,10 @@ def _positions(table: Table) -> Sequence[Hashable]:
     if len(table.shards) < 2:
         return codes
     positions: list[Hashable] = [-1] * len(table)
-    beside = [(rows, row) for rows in table.shards for row in rows]
-    for rows, row in (*beside, *((failure.beside, failure.row) for failure in table.failures)):
-        if codes[row] != -1:
-            positions[row] = (rows.start, codes[row])
+    for number, rows in enumerate(table.shards):
+        for row in (*rows, *(failure.row for failure in table.failures if failure.beside is rows)):
+            if codes[row] != -1:
+                positions[row] = (number, codes[row])
     return positions
 
 

@@ -71,9 +71,21 @@ def _only_rollouts(folder: Path) -> Path:
 
 
 def _matching(pattern: str) -> list[Path]:
-    found = sorted(path for path in map(Path, glob.glob(pattern)) if not _is_beside(path))
+    matched = sorted(map(Path, glob.glob(pattern)))
+    found = [path for path in matched if not _is_beside(path)]
     if not found:
-        raise CompareInputError(f"cannot read {pattern}: no rollouts file matches")
+        raise CompareInputError(f"cannot read {pattern}: no rollouts file matches (*, ? and [] are patterns)")
+    stems = [path.with_name(Path(_plain_name(path)).stem) for path in found]
+    for path, stem, before in zip(found[1:], stems[1:], stems, strict=False):
+        if stem == before:
+            raise CompareInputError(f"cannot read {pattern}: {path} is one shard twice, compressed and not")
+    for path in matched:
+        name = Path(_plain_name(path)).stem
+        if name.endswith(_FAILURES) and path.with_name(name.removesuffix(_FAILURES)) not in stems:
+            raise CompareInputError(
+                f"cannot read {pattern}: {path} has no rollouts beside it; if its shard died before the first row, "
+                "make an empty rollouts file"
+            )
     return found
 
 
@@ -96,12 +108,18 @@ def _shard(main: Path) -> Shard:
 
 
 def _beside(main: Path, ending: str) -> Path | None:
-    """The one file beside a rollouts file whose name goes on like this, compressed or not."""
+    """The one file beside a rollouts file, or beside what a link to one leads to, whose name goes on like this."""
     if not main.name:
         return None
-    plain = main.with_name(f"{Path(_plain_name(main)).stem}{ending}{_ROLLOUTS_ENDING}")
-    there = [path for path in (plain, *(Path(f"{plain}{end}") for end in COMPRESSED_ENDINGS)) if os.path.lexists(path)]
-    if len(there) > 1:
-        names = " and ".join(path.name for path in there)
-        raise CompareInputError(f"cannot read {main}: {names} lie beside it; only one of these can belong to it")
-    return there[0] if there else None
+    for place in dict.fromkeys((main, main.resolve())):
+        plain = place.with_name(f"{Path(_plain_name(place)).stem}{ending}{_ROLLOUTS_ENDING}")
+        names = [plain, *(Path(f"{plain}{end}") for end in COMPRESSED_ENDINGS)]
+        there = [path for path in names if os.path.lexists(path)]
+        if len(there) > 1:
+            both = " and ".join(path.name for path in there)
+            raise CompareInputError(f"cannot read {main}: {both} lie beside it; only one of these can belong to it")
+        if there and there[0].exists() and not there[0].is_file():
+            raise CompareInputError(f"cannot read {there[0]}: it is no regular file")
+        if there:
+            return there[0]
+    return None

@@ -97,7 +97,7 @@ class Reports(Struct, frozen=True):
 
 
 def read_reports(named: str, roots: LogRoots) -> Reports:
-    """The reports in the logs folder that a row names; none beside a log that is named itself: they may be another's."""
+    """The reports in the logs folder that a row names; beside a log that is named itself they may be another's."""
     try:
         folder = _find(named, roots, or_reports=True).parent
         names = sorted((entry.name for entry in os.scandir(folder) if _is_report(entry.name)), key=_ctrf_first)

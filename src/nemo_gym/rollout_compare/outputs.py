@@ -29,13 +29,15 @@ def check_output(path: Path, inputs: Iterable[Path]) -> None:
     Raises:
         CompareInputError: It is an input (also through a link), a folder, or lies in a folder that is not there.
     """
+    if os.path.normpath(path) in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
+        raise CompareInputError(f"cannot write {path}: --json-stdout prints the summary to standard output")
     try:
         for source in inputs:
             if path.exists() and source.exists() and path.samefile(source):
                 raise CompareInputError(f"cannot write {path}: it is the input {source}")
         if path.is_dir():
             raise CompareInputError(f"cannot write {path}: it is a folder")
-        if not path.resolve().parent.is_dir():
+        if not path.exists() and not path.resolve().parent.is_dir():
             raise CompareInputError(f"cannot write {path}: its folder does not exist")
     except (OSError, ValueError, RuntimeError) as error:
         if isinstance(error, CompareInputError):
@@ -46,7 +48,7 @@ def check_output(path: Path, inputs: Iterable[Path]) -> None:
 def write_file(path: Path, lines: Iterable[str]) -> None:
     """Write a text file whole or not at all: beside its place, then renamed into it. A link stays a link.
 
-    What is no regular file (a pipe, `/dev/stdout`) cannot be replaced and is written to.
+    What is no regular file (a pipe, `/dev/null`) cannot be replaced and is written to.
 
     Raises:
         CompareInputError: It cannot be written; what stood there before still does.
@@ -54,12 +56,12 @@ def write_file(path: Path, lines: Iterable[str]) -> None:
     import tempfile
 
     try:
-        target = path.resolve()
-        mode = os.stat(target).st_mode if target.exists() else None
+        mode = path.stat().st_mode if path.exists() else None
         if mode is not None and not stat.S_ISREG(mode):
-            with open(target, "wb") as file:
+            with open(path, "wb") as file:
                 file.writelines(_encoded(lines))
             return
+        target = path.resolve()
         descriptor, temporary = tempfile.mkstemp(prefix=".rollout-compare-", dir=target.parent)
         try:
             with open(descriptor, "wb") as file:
@@ -90,13 +92,15 @@ def is_utf8(out: TextIO) -> bool:
     return encoding is None or encoding.lower().replace("-", "").startswith("utf")
 
 
-def write_stream(out: TextIO, lines: Iterable[str]) -> None:
+def write_stream(out: TextIO | None, lines: Iterable[str]) -> None:
     """Write lines to a stream; what its encoding cannot carry is written as an escape.
 
     Raises:
         BrokenPipeError: The reader has gone.
         CompareInputError: It cannot be written.
     """
+    if out is None:
+        raise CompareInputError("cannot write standard output: it is closed")
     remaining = iter(lines)
     try:
         while chunk := list(islice(remaining, _LINES_A_WRITE)):
@@ -116,5 +120,11 @@ def forget_stdout() -> None:
 
 def print_error(message: str) -> None:
     """Say on standard error, in one line, what is wrong."""
+    print_lines([f"error: {one_line(message)}"])
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines on standard error, as far as anybody can read them: the exit status says the same."""
     if sys.stderr is not None:
-        write_stream(sys.stderr, [f"error: {one_line(message)}"])
+        with suppress(BrokenPipeError, CompareInputError):
+            write_stream(sys.stderr, lines)

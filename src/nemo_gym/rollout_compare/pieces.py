@@ -12,8 +12,9 @@ from nemo_gym.rollout_compare.lines import BOM, LineCount, Piece, ends_file, ite
 from nemo_gym.rollout_compare.recognize import what_text_seems
 from nemo_gym.rollout_compare.rows import label_for_message
 from nemo_gym.rollout_compare.schema import CompareInputError, Note
-from nemo_gym.rollout_compare.table import Table, decoder_for
+from nemo_gym.rollout_compare.table import RESULTS, Table, Values, decoder_for
 
+_NO_RESULT = (None,) * RESULTS
 TOO_DEEP = "nested too deeply"
 
 #: How many of the lines that were left out are named.
@@ -28,11 +29,13 @@ class Plan(Struct, frozen=True):
 
     Attributes:
         key: The field that names the task, None where it is to be found.
+        planned: Whether the rows are planned ones, of which no result is asked.
         skip_bad_lines: Whether a line that is not a row is left out; else it ends the reading.
     """
 
     key: str | None = None
     skip_bad_lines: bool = False
+    planned: bool = False
 
 
 class Fault(Struct, frozen=True):
@@ -78,11 +81,11 @@ def read_piece(piece: Piece, plan: Plan, on_bytes: Callable[[int], None] | None 
     decoder = decoder_for(plan.key)
     for block in iter_blocks(piece, count):
         try:
-            table.add(decoder.decode_all(block.lines))
+            table.add(_asked(decoder.decode_all(block.lines), plan))
         except (CompareInputError, RecursionError):
             for number, offset, line in zip(*block, strict=True):
                 try:
-                    table.add([decoder.decode(line)])
+                    table.add(_asked([decoder.decode(line)], plan))
                 except (CompareInputError, RecursionError) as error:
                     faults.append(Fault(number, reason_for(error, piece.source, offset, line, plan.key)))
                     if not plan.skip_bad_lines:
@@ -92,6 +95,11 @@ def read_piece(piece: Piece, plan: Plan, on_bytes: Callable[[int], None] | None 
         else:
             table.origins.append_all(piece.source, block.numbers, block.offsets)
     return PieceTable(table, count.lines, faults)
+
+
+def _asked(rows: list[Values], plan: Plan) -> list[Values]:
+    """The rows' values; of planned rows without those of a result, which nobody compares."""
+    return [(*_NO_RESULT, *values[RESULTS:]) for values in rows] if plan.planned else rows
 
 
 def reason_for(error: Exception, source: Input, offset: int, line: bytes, key: str | None) -> str:

@@ -55,7 +55,9 @@ def unrecorded_note(table: Table, side: Side) -> Note | None:
     lost = 0
     for rows, planned in table.planned:
         recorded = set(table.attempts_of(_rows_beside(table, rows)))
-        if None not in recorded:  # else nobody can say which of the planned attempts the rows are of
+        if (
+            None not in recorded and not table.incomplete
+        ):  # else nobody can say which of the planned attempts the rows are of
             lost += len(_by_attempt(planned).keys() - recorded)
     if not lost:
         return None
@@ -65,7 +67,7 @@ def unrecorded_note(table: Table, side: Side) -> Note | None:
 
 def _rows_beside(table: Table, rows: range) -> list[int]:
     """The rows of a shard and the failed attempts beside it."""
-    return [*rows, *(failure.row for failure in table.failures if failure.beside == rows)]
+    return [*rows, *(failure.row for failure in table.failures if failure.beside is rows)]
 
 
 def _by_attempt(planned: Table) -> dict[Attempt, int]:

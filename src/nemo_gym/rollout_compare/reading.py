@@ -76,6 +76,7 @@ class _Collected:
     def finished(self) -> Table:
         if self.faults and not len(self.table):
             raise CompareInputError(f"{self.source.path}: no line of it is a row: {self.faults[0]}")
+        self.table.incomplete = bool(self.faults)
         if self.faults:
             self.table.notes.append(left_out(self.source, self.faults))
         if not self.source.unchanged():

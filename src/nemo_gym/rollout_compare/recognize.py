@@ -7,6 +7,7 @@ from nemo_gym.rollout_compare.inputs import Input
 from nemo_gym.rollout_compare.lines import iter_lines
 
 _SHOWN_BYTES = 40
+_RESULTS = ("reward", "response", "mask_sample", "failure_kind", "error")
 
 
 def what_text_seems(line: bytes) -> str | None:
@@ -29,6 +30,6 @@ def are_inputs(source: Input) -> bool:
             row = parse_object(line)
         except InvalidLine:  # it was left out
             continue
-        if "responses_create_params" not in row or "reward" in row or "response" in row:
+        if "responses_create_params" not in row or any(name in row for name in _RESULTS):
             return False
     return True

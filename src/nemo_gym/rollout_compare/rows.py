@@ -119,7 +119,9 @@ def identity_of(value: Any) -> Identity:
 
 
 def attempt_part(value: Any) -> int | str | None:
-    """One half of the pair that tells attempts apart, as a value that can be looked up."""
+    """One half of the pair that tells attempts apart, as a value that can be looked up; 0.0 is 0."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
     return value if value is None or type(value) in (int, str) else _text(value)
 
 

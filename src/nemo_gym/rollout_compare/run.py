@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.decode import parse_object
 from nemo_gym.rollout_compare.inputs import Input, open_input
@@ -77,7 +78,8 @@ def run_tables(
     shards = [(number, shard) for number, run in enumerate(runs) for shard in run]
     planned = [(number, shard.planned) for number, shard in shards if shard.planned]
     sources = [*((number, shard.main) for number, shard in shards), *planned]
-    read = read_tables([(number, source, plans[number]) for number, source in sources], jobs, progress)
+    how = [plans[number] for number, _ in shards] + [replace(plans[number], planned=True) for number, _ in planned]
+    read = read_tables([(*source, plan) for source, plan in zip(sources, how, strict=True)], jobs, progress)
     whole = [Table(plan.key) for plan in plans]
     of_planned = iter(read[len(shards) :])
     for (number, shard), table in zip(shards, read, strict=False):
@@ -85,9 +87,9 @@ def run_tables(
             raise CompareInputError(
                 f"{shard.main.path} seems to hold a run's inputs, not its rollouts: no row has a reward or a response"
             )
-        whole[number].add_shard(table)
+        rows = whole[number].add_shard(table)
         if shard.planned:
-            whole[number].planned.append((whole[number].shards[-1], next(of_planned)))
+            whole[number].planned.append((rows, next(of_planned)))
             whole[number].notes += whole[number].planned[-1][1].notes
     for run, table, plan in zip(runs, whole, plans, strict=True):
         for shard, rows in zip(run, list(table.shards), strict=True):
@@ -102,7 +104,7 @@ def _add_failures(table: Table, rows: range, sidecar: Input, plan: Plan) -> None
     pick = decoder_for(plan.key).pick
     faults: list[Fault] = []
     records = _records(sidecar, plan, faults)
-    fields = (*key_paths(plan.key), *ATTEMPT_PATHS, INPUT_PATH)
+    fields = (*key_paths(plan.key), *ATTEMPT_PATHS, INPUT_PATH, "error", "response.metadata")
     for line, offset, row in standing_failures(records, table.attempts(rows), fields):
         try:
             table.add([pick(row)], beside=rows)

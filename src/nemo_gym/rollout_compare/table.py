@@ -78,6 +78,7 @@ class Table:
         nameless: The failed attempts that name no task by any of these fields.
         shards: The rows of each rollouts file; those after the last are failed attempts.
         planned: The rows that were planned before the run, each table with the rows that it was planned for.
+        incomplete: Whether lines were left out.
         notes: What a reader must know of how the rows were read.
         origins: Where rows of files can be read again.
         memory: The rows themselves where they are at hand.
@@ -100,6 +101,7 @@ class Table:
         self.shards: list[range] = []
         self.planned: list[tuple[range, Table]] = []
         self.notes: list[Note] = []
+        self.incomplete = False
         self.origins = Origins()
         self.memory: Sequence[Row] = ()
 
@@ -170,15 +172,19 @@ class Table:
         for column, named in zip(self.keys.values(), identities, strict=True):
             column.append_keys(named, first, has_a_say)
 
-    def add_shard(self, other: Table) -> None:
-        """Add the rows of a whole rollouts file."""
-        rows = len(self)
-        self.shards.append(range(rows, rows + len(other)))
-        if rows:
+    def add_shard(self, other: Table) -> range:
+        """Add the rows of a whole rollouts file; which rows they are. The range itself stands for the file."""
+        first = len(self)
+        rows = range(first, first + len(other))
+        if first:
             self.extend(other)
         else:
-            vars(self).update({**vars(other), "shards": self.shards, "notes": self.notes})
+            run = {name: vars(self)[name] for name in ("shards", "planned", "failures", "nameless", "notes")}
+            vars(self).update({**vars(other), **run})
+        self.shards.append(rows)
         self.notes.extend(other.notes)
+        self.incomplete = self.incomplete or other.incomplete
+        return rows
 
     def rest(self) -> None:
         """Give back the memory that only growing takes; the table may grow again all the same."""

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from nemo_gym.rollout_compare.safe_text import one_line
 from nemo_gym.rollout_compare.schema import Category, CompareResult
 
-_UNCOUNTED = (Category.MASKED, Category.MISSING, Category.FLIPPED_AGENT_ERROR)
+_UNCOUNTED = (Category.MASKED, Category.MISSING)
 
 
 def tasks_to_rerun(result: CompareResult) -> Iterator[str]:
     """The labels, one a line; failures that name no task have none."""
     anonymous = result.anonymous
     for task in result.tasks[: len(result.tasks) - anonymous]:
-        if task.category in _UNCOUNTED:
+        doubtful = any(side is not None and side.agent_error for side in (task.old, task.new))
+        if task.category in _UNCOUNTED or doubtful:
             yield one_line(task.task)
