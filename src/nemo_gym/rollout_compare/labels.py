@@ -72,11 +72,17 @@ def _labels(identities: Mapping[Side, Sequence[Identity | None]]) -> tuple[dict[
         return labels, [], len(keyed) == 2
     (side,) = keyed
     plain, ambiguous = _plain_ids(identities[side], own=tasksets[side.other])
+    taken = {task for _, task in plain}
     labels[side] = [
-        one[1] if isinstance(one, tuple) and one in plain else label
+        label if not isinstance(one, tuple) else one[1] if one in plain else _unlike(taken, one, label)
         for one, label in zip(identities[side], labels[side], strict=True)
     ]
     return labels, ambiguous, False
+
+
+def _unlike(taken: Collection[str], one: Identity, label: str | None) -> str | None:
+    """The label of an ambiguous id, its JSON where `S/T` is what another task is called."""
+    return json.dumps(one, ensure_ascii=False) if label in taken else label
 
 
 def _tell_apart(identities: Mapping[Side, Sequence[Identity | None]], labels: dict[Side, _Labels]) -> None:
