@@ -21,7 +21,7 @@ def difference_lines(result: CompareResult) -> Iterator[str]:
     if figures.unmeasured and figures.unmeasured.tasks:
         bounds = figures.unmeasured
         tasks = f"the {bounds.tasks} masked or missing tasks" if bounds.tasks > 1 else "the masked or missing task"
-        yield f"had {tasks} gone against new: {bounds.delta_worst:+.3f}; for new: {bounds.delta_best:+.3f}"
+        yield f"had {tasks} gone against new: {_signed(bounds.delta_worst)}; for new: {_signed(bounds.delta_best)}"
     yield from _repeats(result)
 
 
@@ -34,17 +34,19 @@ def _delta(result: CompareResult, figures: Statistics) -> str:
         return f"{counted(figures.n, 'task')} measured on both sides; {wins}"
     interval = "no interval"
     if figures.ci_low is not None and figures.ci_high is not None:
-        interval = f"95% interval {figures.ci_low:+.3f} to {figures.ci_high:+.3f}"
-    return f"new - old = {figures.delta:+.3f} ({interval}, {counted(figures.n, 'task')}); {wins}"
+        interval = f"95% interval {_signed(figures.ci_low)} to {_signed(figures.ci_high)}"
+    return f"new - old = {_signed(figures.delta)} ({interval}, {counted(figures.n, 'task')}); {wins}"
 
 
 def _verdict(figures: Statistics) -> str:
-    test = "" if figures.p_value is None else f"{figures.test} p = {p_text(figures.p_value)}"
+    test = "" if figures.p_value is None else f"{figures.test} {p_text(figures.p_value)}"
     if figures.verdict is Verdict.CANNOT_TELL:
         return f"cannot tell{f' ({test})' if test else ''}: {figures.reason}"
     power = ""
     if figures.detectable is not None:
-        power = f"; {counted(figures.n, 'task')} could show a difference of {figures.detectable:.3f}"
+        power = (
+            f"; {counted(figures.n, 'task')} could show a difference of {_signed(figures.detectable).removeprefix('+')}"
+        )
     return f"{test}: {figures.verdict}{power}"
 
 
@@ -61,9 +63,16 @@ def _repeats(result: CompareResult) -> Iterator[str]:
 def repeats_text(repeats: Repeats) -> str:
     """A flip seen through its attempts: `3/4 -> 1/4`."""
     noise = ": within noise" if repeats.within_noise else ""
-    return f"attempts solved: {repeats.old} -> {repeats.new} (Fisher's exact p = {p_text(repeats.p_value)}{noise})"
+    return f"attempts solved: {repeats.old} -> {repeats.new} (Fisher's exact {p_text(repeats.p_value)}{noise})"
 
 
 def p_text(p_value: float) -> str:
     """A p-value, to two digits."""
-    return f"{p_value:.2g}"
+    return f"p = {p_value:.2g}" if p_value else "p < 1e-300"
+
+
+def _signed(value: float) -> str:
+    """A difference with its sign, in three decimals where these show it."""
+    if abs(value) >= 1e6 or 0 < abs(value) < 5e-4:
+        return f"{value:+.2e}"
+    return f"{value:+.3f}"
