@@ -82,7 +82,9 @@ def plain_reader(content: bytes) -> list[dict[str, Any]] | tuple[int, str]:
     lines = plain_lines(content)
     for number, offset, line in lines:
         cut_off = re.escape(CUT_OFF) if offset + len(line) == len(content) else ""
-        if number == lines[0][0]:  # may say what the file seems to be; only what begins like a row must be cut off
+        if number == lines[0][0] or offset <= len(
+            BOM
+        ):  # may say what the file seems to be; only what begins like a row must be cut off
             seems = "(; the file seems to be .+)?"
             cut_off = f"{seems}{cut_off}{seems}" if line.strip().startswith(b"{") else f"({cut_off})?{seems}"
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import math
@@ -792,6 +793,17 @@ def test_a_broken_row_is_the_same_error_in_the_library_and_the_command(
     assert run_compare(RolloutCompareConfig(old_rollouts=str(path), new_rollouts=str(path))) == 1
     out, err = capsys.readouterr()
     assert (out, err) == ("", f"error: {path}:1: {message}\n")
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_a_comparison_leaves_the_collection_of_garbage_as_it_was(tmp_path: Path, enabled: bool) -> None:
+    path = str(write_rows(tmp_path / "run.jsonl", [{"task_id": "a", "reward": 1}]))
+    try:
+        (gc.enable if enabled else gc.disable)()
+        assert run_compare(RolloutCompareConfig(old_rollouts=path, new_rollouts=path), io.StringIO()) == 0
+        assert gc.isenabled() is enabled
+    finally:
+        gc.enable()
 
 
 def test_user_code_that_type_checkers_accept_also_runs(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from msgspec import structs
 from pydantic_core import PydanticUndefined
 
 from nemo_gym.rollout_compare import RolloutCompareConfig, cli
-from nemo_gym.rollout_compare.options import Options
+from nemo_gym.rollout_compare.options import OPTIONS, Options
 from tests.support import compare, run, write_rows
 
 #: Field to option and default: the command's surface as users know it.
@@ -29,11 +29,19 @@ SURFACE: dict[str, tuple[str, Any]] = {
     "skip_bad_lines": ("--skip-bad-lines", False),
     "jobs": ("--jobs", None),
     "quiet": ("--quiet", False),
+    "fail_on": ("--fail-on", ()),
+    "rerun": ("--rerun", None),
     "tail": ("--tail", 15),
     "json_output": ("--json", None),
     "json_stdout": ("--json-stdout", False),
     "logs_root": ("--logs-root", None),
+    "both_sides": ("--both-sides", False),
+    "max_flips": ("--max-flips", None),
+    "only": ("--only", ()),
 }
+
+#: What an option may be given; texts, numbers and switches aside.
+VALUES = {"fail_on": ["worse", "lost>3"], "only": ["masked", "flipped_agent_error"]}
 
 
 @pytest.fixture
@@ -42,7 +50,8 @@ def configs(monkeypatch: pytest.MonkeyPatch) -> list[RolloutCompareConfig]:
     asked: list[RolloutCompareConfig] = []
 
     def record(options: Options) -> int:
-        asked.append(RolloutCompareConfig.model_validate(structs.asdict(options)))
+        values = structs.asdict(options)
+        asked.append(RolloutCompareConfig.model_validate({**values, "logs_root": values["logs_root"] or None}))
         return 0
 
     monkeypatch.setattr(cli, "run_job", record)
@@ -87,14 +96,29 @@ def test_an_option_sets_its_field_alone(configs: list[RolloutCompareConfig], fie
     (option,) = actions()[field].option_strings
     wanted = RolloutCompareConfig.model_fields[field].annotation
     values: list[Any] = [True] if wanted is bool else [3, 8] if "int" in str(wanted) else ["3", "a b"]
-    for value in values:
+    for value in VALUES.get(field, values):
         given = [[option]] if value is True else [[option, str(value)], [f"{option}={value}"]]
         lines = [line for words in given for line in (["o", "n", *words], [*words, "o", "n"])]
         assert [run(*line, prog="rollout-compare").status for line in lines] == [0] * len(lines)
-        expected = RolloutCompareConfig.model_validate({"old_rollouts": "o", "new_rollouts": "n", field: value})
+        told = (value,) if OPTIONS[field].many else value
+        expected = RolloutCompareConfig.model_validate({"old_rollouts": "o", "new_rollouts": "n", field: told})
         assert configs == [expected] * len(lines)
         assert expected != RolloutCompareConfig(old_rollouts="o", new_rollouts="n")
         configs.clear()
+
+
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [("fail_on", ("lost>3", "worse")), ("only", ("missing", "flipped")), ("logs_root", ("new=a", "b"))],
+)
+def test_an_option_that_may_be_repeated_keeps_every_value(
+    configs: list[RolloutCompareConfig], field: str, values: tuple[str, str]
+) -> None:
+    (option,) = actions()[field].option_strings
+    assert OPTIONS[field].many
+    compare("o", "n", *(word for value in values for word in (option, value)))
+    expected = RolloutCompareConfig.model_validate({"old_rollouts": "o", "new_rollouts": "n", field: values})
+    assert configs == [expected]
 
 
 def test_a_tail_of_0_is_not_the_default(configs: list[RolloutCompareConfig]) -> None:
@@ -143,7 +167,7 @@ def test_help_is_the_configs_docstring_and_descriptions(monkeypatch: pytest.Monk
 
 def test_help_names_every_exit_status() -> None:
     told = compare("--help").stdout
-    assert re.findall(r"^ +(\d+)  ", told[told.index("exit status:") :], re.MULTILINE) == ["0", "1", "2", "130"]
+    assert re.findall(r"^ +(\d+)  ", told[told.index("exit status:") :], re.MULTILINE) == ["0", "1", "2", "3", "130"]
 
 
 def test_every_example_of_the_help_is_a_valid_command_line(configs: list[RolloutCompareConfig]) -> None:

@@ -65,6 +65,22 @@ class TestColumn:
         assert column.places(["y"]) == [places[2]]
 
 
+class TestIdentities:
+    def test_texts_are_taken_as_they_are(self) -> None:
+        values = ("a", None, "")
+        assert identities_of(values) is values
+        assert halves_of(values) is values
+
+    def test_others_name_what_they_say(self) -> None:
+        assert identities_of(["a", None, 7, {"taskset": "S", "id": "x"}]) == ["a", None, "7", ("S", "x")]
+
+    def test_0_and_0_point_0_are_one_half(self) -> None:
+        assert list(map(repr, halves_of([0, 0.0, -0.0, 2.0, 0.5, "0", True, None]))) == (
+            ["0", "0", "0", "2", "'0.5'", "'0'", "'true'", "None"]
+        )
+        assert halves_of([1, "1", None]) == [1, "1", None]
+
+
 class TestHalfColumn:
     VALUES = (0, 7, None, "7", "x", -1, 1.5, {"b": 1, "a": [2]}, True, 2**63, "x", 2**63 - 1)
     KEPT = (0, 7, None, "7", "x", -1, "1.5", '{"a":[2],"b":1}', "true", 2**63, "x", 2**63 - 1)

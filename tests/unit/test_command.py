@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import json
 import os
 import resource
@@ -84,6 +85,18 @@ def test_a_report_is_status_0_whatever_it_says(tmp_path: Path) -> None:
 
 def test_the_report_is_the_same_every_time(pair: tuple[str, str]) -> None:
     assert compare(*pair) == compare(*pair)
+
+
+@pytest.mark.parametrize("collecting", [True, False])
+def test_garbage_is_collected_afterwards_as_it_was_before(pair: tuple[str, str], collecting: bool) -> None:
+    before = gc.isenabled()
+    try:
+        (gc.enable if collecting else gc.disable)()
+        assert compare(*pair).status == 0
+        assert compare(pair[0], "gone.jsonl").status == 1
+        assert gc.isenabled() is collecting
+    finally:
+        (gc.enable if before else gc.disable)()
 
 
 def test_the_key_option_sets_both_sides(pair: tuple[str, str]) -> None:
@@ -298,6 +311,36 @@ def test_a_closed_standard_output_is_one_error_line(pair: tuple[str, str]) -> No
     assert done.returncode == 1
     assert done.stderr.startswith(b"error: cannot write standard output")
     assert done.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"]])
+def test_help_on_a_closed_standard_output_is_one_error_line(words: list[str]) -> None:
+    done = sh('"$@" >&-', *words)
+    assert (done.returncode, done.stderr) == (1, b"error: cannot write standard output: it is closed\n")
+
+
+@pytest.mark.parametrize("options", [[], ["--json-stdout"]])
+def test_a_gate_that_trips_is_status_3_though_the_reader_left(tmp_path: Path, options: list[str]) -> None:
+    with subprocess.Popen(
+        [*COMMAND, *many_tasks(tmp_path, 20_000), *options, "--fail-on", "missing"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        assert process.stderr.read() == b"gate: missing: 20001 tasks\n"
+        assert process.wait() == 3
+
+
+def test_a_gate_that_trips_is_status_3_without_a_standard_error(pair: tuple[str, str]) -> None:
+    assert sh('"$@" 2>&-', *pair, "--fail-on", "lost").returncode == 3
+
+
+def test_a_summary_to_standard_output_by_name_is_refused(pair: tuple[str, str]) -> None:
+    done = sh('"$@" --json /dev/stdout', *pair)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr == b"error: cannot write /dev/stdout: --json-stdout prints the summary to standard output\n"
 
 
 def test_a_closed_standard_error_does_not_spoil_the_summary(pair: tuple[str, str]) -> None:

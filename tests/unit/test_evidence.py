@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,10 @@ from typing import Any
 import pytest
 
 from nemo_gym.rollout_compare import compare_rollouts, render_report, tail_lines, verifier_output
-from nemo_gym.rollout_compare.evidence import with_evidence
+from nemo_gym.rollout_compare.evidence import Output, output_of
+from nemo_gym.rollout_compare.figures import Evidence
+from nemo_gym.rollout_compare.findings import with_findings
+from nemo_gym.rollout_compare.logs import LogRoots
 from nemo_gym.rollout_compare.schema import CompareResult
 from tests.support import compare, run, write_rows
 
@@ -27,10 +29,10 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         Path(name).mkdir()
 
 
-def lost(*rows: Row, won: float = 1.0, options: tuple[str, ...] = ()) -> list[str]:
-    """The report's lines on a task that the new side lost with these rows."""
-    old = write_rows(Path("old/rollouts.jsonl"), [{"task_id": "t", "reward": won}])
-    new = write_rows(Path("new/rollouts.jsonl"), [{"task_id": "t", **row} for row in rows])
+def lost(*rows: Row, options: tuple[str, ...] = (), under: Path = Path()) -> list[str]:
+    """The report's lines on a task that the new side lost with these rows; the runs' folders lie under a folder."""
+    old = write_rows(under / "old/rollouts.jsonl", [{"task_id": "t", "reward": 1}])
+    new = write_rows(under / "new/rollouts.jsonl", [{"task_id": "t", **row} for row in rows])
     done = compare(old, new, *options)
     assert (done.status, done.stderr) == (0, "")
     section = done.stdout[done.stdout.index("## Flips (1)") : done.stdout.index("\n## Masked")]
@@ -93,6 +95,26 @@ def test_a_relative_folder_is_tried_under_here_new_old_and_the_logs_root(where: 
     ]
 
 
+def test_each_sides_own_folder_is_tried_before_the_other_sides() -> None:
+    for side, reward in (("old", 1), ("new", 0)):
+        put(f"{side}/logs/t/test-stdout.txt", f"from {side}\n")
+        write_rows(Path(side, "r.jsonl"), [{"task_id": "t", "reward": reward, "verifier_logs_dir": "logs/t"}])
+    report = compare("old/r.jsonl", "new/r.jsonl", "--both-sides").stdout
+    assert [line for line in report.splitlines() if line.startswith("    | ")] == ["    | from new", "    | from old"]
+    Path("old/logs/t/test-stdout.txt").unlink()
+    report = compare("old/r.jsonl", "new/r.jsonl", "--both-sides").stdout
+    assert [line for line in report.splitlines() if line.startswith("    | ")] == ["    | from new"] * 2
+
+
+def test_the_folder_that_a_link_to_rollouts_leads_to_is_one_of_the_sides_own() -> None:
+    put("elsewhere/logs/t/test-stdout.txt", "from the run\n")
+    put("old/logs/t/test-stdout.txt", "from another run\n")
+    write_rows(Path("old/r.jsonl"), [{"task_id": "t", "reward": 1}])
+    write_rows(Path("elsewhere/r.jsonl"), [{"task_id": "t", "reward": 0, "verifier_logs_dir": "logs/t"}])
+    Path("new/r.jsonl").symlink_to(Path("elsewhere/r.jsonl").resolve())
+    assert "    | from the run\n" in compare("old/r.jsonl", "new/r.jsonl").stdout
+
+
 def test_the_log_comes_before_the_fields() -> None:
     put("new/logs/t.log", "from the log\n")
     assert lost({"reward": 0, "verifier_logs_dir": "logs/t.log", "test_output": "from a field"})[1:] == [
@@ -126,15 +148,16 @@ def test_without_any_output_the_row_is_said_to_have_neither() -> None:
     assert lost({"reward": 0}) == [f"    new verifier output unavailable: {why}"]
 
 
-def test_a_log_that_is_nowhere_is_told_with_every_place() -> None:
-    (line,) = lost({"reward": 0, "verifier_logs_dir": "logs/t"}, options=("--logs-root", "extra"))
-    assert line.startswith("    new verifier output unavailable: ")
-    assert re.findall(r"[a-z/]*logs/t", line) == ["logs/t", "new/logs/t", "old/logs/t", "extra/logs/t"]
+def test_a_log_that_is_nowhere_is_told_with_every_place(tmp_path: Path) -> None:
+    (line,) = lost({"reward": 0, "verifier_logs_dir": "logs/t"}, options=("--logs-root", "extra"), under=tmp_path)
+    places = ["logs/t", f"{tmp_path}/new/logs/t", f"{tmp_path}/old/logs/t", "extra/logs/t"]
+    assert line == f"    new verifier output unavailable: not found: {', '.join(places)}"
 
 
-def test_a_log_that_is_nowhere_gives_way_to_a_field() -> None:
-    assert lost({"reward": 0, "verifier_logs_dir": "logs/t", "verifier_output": "from a field"}) == [
-        "    new verifier log passed over: not found: logs/t, new/logs/t, old/logs/t",
+def test_a_log_that_is_nowhere_gives_way_to_a_field(tmp_path: Path) -> None:
+    row = {"reward": 0, "verifier_logs_dir": "logs/t", "verifier_output": "from a field"}
+    assert lost(row, under=tmp_path) == [
+        f"    new verifier log passed over: not found: logs/t, {tmp_path}/new/logs/t, {tmp_path}/old/logs/t",
         "    new verifier output (last 1 line of row field 'verifier_output'):",
         "    | from a field",
     ]
@@ -178,9 +201,9 @@ def test_a_run_that_changed_since_it_was_read_is_told(monkeypatch: pytest.Monkey
 
     def changed_before(result: CompareResult, *rest: Any) -> CompareResult:
         put("new/rollouts.jsonl", '{"task_id": "another", "reward": 0, "test_output": "forged"}\n')
-        return with_evidence(result, *rest)
+        return with_findings(result, *rest)
 
-    monkeypatch.setattr("nemo_gym.rollout_compare.job.with_evidence", changed_before)
+    monkeypatch.setattr("nemo_gym.rollout_compare.job.with_findings", changed_before)
     (line,) = lost({"reward": 0, "test_output": "said"})
     assert line.startswith("    new verifier output unavailable: ")
     assert "new/rollouts.jsonl" in line
@@ -238,11 +261,11 @@ def test_a_tail_longer_than_a_block_is_whole() -> None:
     assert all(line.startswith("    | 000") for line in shown[1:])
 
 
-def test_the_summary_does_not_depend_on_the_evidence() -> None:
+def test_of_the_summary_only_the_lines_depend_on_the_tail() -> None:
     lost({"reward": 0, "test_output": "said"})
     pair = ("old/rollouts.jsonl", "new/rollouts.jsonl")
     with_tail, without = (run("--json", "dev", "compare", *pair, "--tail", n) for n in ("5", "0"))
-    assert with_tail.stdout == without.stdout
+    assert with_tail.stdout.replace('"lines": ["said"]', '"lines": []') == without.stdout != with_tail.stdout
 
 
 # As a library
@@ -254,6 +277,24 @@ def test_tail_lines() -> None:
     assert tail_lines("a\n\n\nb\n\n", 3) == ["", "b", ""]
     assert tail_lines("a", 0) == []
     assert tail_lines("a\u2028b\x0bc\x85d\n", 2) == ["a\\u2028b\\x0bc\\x85d"]
+
+
+@pytest.mark.parametrize(("tail", "lines"), [(0, ()), (1, ("c",)), (2, ("\\x07b", "c")), (9, ("a", "\\x07b", "c"))])
+def test_output_of_gives_the_tail_safe_to_print_and_the_text_as_it_is(tail: int, lines: tuple[str, ...]) -> None:
+    put("extra/t.log", "a\n\x07b\nc\n")
+    found = output_of(["t.log", None, None, None], LogRoots((Path("extra"),)), tail)
+    assert found == Output(Evidence("file", "extra/t.log", lines), "a\n\x07b\nc\n", False, "t.log")
+
+
+def test_output_of_says_what_was_passed_over_and_what_is_missing() -> None:
+    roots = LogRoots(())
+    why = "not found: t.log"
+    field = Evidence("field", "verifier_output", ("x",), why)
+    assert output_of(["t.log", " ", None, "x"], roots, 5) == Output(field, "x", False, "t.log")
+    assert output_of(["t.log", None, None, None], roots, 5) == Output(
+        Evidence(None, unavailable=why), None, False, "t.log"
+    )
+    assert output_of([" ", None, None, "x"], roots, 5).logs is None
 
 
 def test_render_report_looks_for_logs_in_the_roots() -> None:

@@ -16,9 +16,10 @@ from nemo_gym.rollout_compare import compare_rollouts, render_report, summary_di
 from nemo_gym.rollout_compare import inputs as inputs_module
 from nemo_gym.rollout_compare import origins as origins_module
 from nemo_gym.rollout_compare.evidence import log_roots
-from nemo_gym.rollout_compare.findings import with_findings
+from nemo_gym.rollout_compare.findings import explain_flips, with_findings
 from nemo_gym.rollout_compare.inputs import Input
 from nemo_gym.rollout_compare.locate import locate_run
+from nemo_gym.rollout_compare.logs import LogRoots
 from nemo_gym.rollout_compare.pieces import Plan
 from nemo_gym.rollout_compare.run import open_run, run_tables
 from nemo_gym.rollout_compare.schema import CompareResult, Side
@@ -87,12 +88,14 @@ def test_both_sides_have_their_evidence() -> None:
     }
 
 
-def test_a_side_without_any_says_why() -> None:
-    found = flip({"verifier_logs_dir": "logs/gone"}, {})
+def test_a_side_without_any_says_why(tmp_path: Path) -> None:
+    old = write_rows(tmp_path / "old/r.jsonl", [{"task_id": "t", "reward": 1, "verifier_logs_dir": "logs/gone"}])
+    new = write_rows(tmp_path / "new/r.jsonl", [{"task_id": "t", "reward": 0}])
+    (found,) = json.loads(run("--json", "dev", "compare", str(old), str(new)).stdout)["flips"]
     neither = "the row has neither verifier_logs_dir nor test_output, verifier_stdout or verifier_output"
     assert found["new"] == {"source": None, "path": None, "lines": [], "unavailable": neither}
     assert found["old"]["lines"] == []
-    assert found["old"]["unavailable"] == "not found: logs/gone, new/logs/gone, old/logs/gone"
+    assert found["old"]["unavailable"] == f"not found: logs/gone, {tmp_path}/old/logs/gone, {tmp_path}/new/logs/gone"
 
 
 def test_a_log_that_is_passed_over_is_told_beside_the_field_that_stands_in() -> None:
@@ -259,6 +262,23 @@ def test_of_a_log_that_was_not_read_whole_an_unnamed_test_means_nothing() -> Non
     put("new/logs/b/test-stdout.txt", "tests/test_a.py::test_one PASSED\n=== 1 passed in 1s ===\n")
     found = flip({"verifier_logs_dir": "logs/a"}, {"verifier_logs_dir": "logs/b"})
     assert found["tests"] == {"broken": ["tests/test_a.py::test_two"], "fixed": []}
+
+
+@pytest.mark.parametrize("spoiled", ["", "<html/>", None])
+def test_of_reports_that_are_not_all_read_an_unnamed_test_means_nothing(spoiled: str | None) -> None:
+    rows = logs("a.xml", [junit(a="passed", b="passed", c="passed"), junit(a="failed", b="passed")])
+    assert flip(*rows)["tests"] == {"broken": ["a", "c"], "fixed": []}
+    if spoiled is None:
+        Path("new/logs-new/b.xml").symlink_to("nowhere")
+    else:
+        put("new/logs-new/b.xml", spoiled)
+    assert flip(*rows)["tests"] == {"broken": ["a"], "fixed": []}
+
+
+def test_reports_beside_a_log_that_is_named_itself_are_not_taken_for_its_own() -> None:
+    logs("ctrf.json", [ctrf(a="passed"), ctrf(a="failed")])
+    old, new = ({"verifier_logs_dir": f"logs-{side}/test-stdout.txt"} for side in ("old", "new"))
+    assert flip(old, new)["tests"] is None
 
 
 # Equal rewards, other tests
@@ -447,6 +467,29 @@ def test_findings_are_values_of_the_result() -> None:
     assert [cluster.tasks for cluster in told.clusters] == [("t",)]
     for value in (result, told):
         jsonschema.validate(json.loads(json.dumps(summary_dict(value))), summary_schema())
+
+
+def test_a_script_explains_flips_by_the_folders_of_the_runs() -> None:
+    put("old/logs/t.log", BOTH)
+    old = [{"task_id": "t", "reward": 1, "verifier_logs_dir": "logs/t.log"}]
+    result = compare_rollouts(old, [{"task_id": "t", "reward": 0, "test_output": ONE}])
+    told = explain_flips(result, ["old"], 1)
+    assert told == with_findings(result, dict.fromkeys(Side, LogRoots((Path("old"),))), 1)
+    (flip,) = told.flips
+    assert flip.tests is not None
+    assert flip.tests.broken == ("tests/test_a.py::test_two",)
+    (unread,) = explain_flips(result, []).flips
+    assert unread.old is not None
+    assert unread.old.unavailable == "not found: logs/t.log"
+
+
+def test_each_side_has_roots_of_its_own() -> None:
+    for side in Side:
+        put(f"{side}/t.log", f"from {side}\n")
+    old, new = ([{"task_id": "t", "reward": reward, "verifier_logs_dir": "t.log"}] for reward in (1, 0))
+    told = with_findings(compare_rollouts(old, new), {side: LogRoots((Path(side),)) for side in Side})
+    (flip,) = told.flips
+    assert [evidence and evidence.lines for evidence in (flip.old, flip.new)] == [("from old",), ("from new",)]
 
 
 def test_a_comparison_without_flips_or_outputs_is_as_it_was() -> None:

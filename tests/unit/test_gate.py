@@ -100,10 +100,17 @@ def test_worse_is_the_verdict(lost: int, won: int, verdict: str, tripped: bool) 
 def test_worse_never_passes_where_nothing_could_be_compared(old: Rows, new: Rows) -> None:
     done = gated("worse", old=old, new=new)
     assert done.status == 3
-    assert done.stderr == "gate: worse: cannot tell, because no task was measured on both sides\n"
+    assert done.stderr == "gate: worse: cannot tell, because no difference could be computed\n"
     assert (
-        "## Difference\nnew - old: nothing to compare\ncannot tell; no task was measured on both sides" in done.stdout
+        "## Difference\nnew - old: nothing to compare\ncannot tell: no task was measured on both sides" in done.stdout
     )
+
+
+def test_worse_never_passes_where_rewards_are_too_large_to_compute_with() -> None:
+    done = gated("worse", old=side(a=1e300, b=1), new=side(a=1, b=1e300))
+    assert done.status == 3
+    assert done.stderr == "gate: worse: cannot tell, because no difference could be computed\n"
+    assert "2 tasks measured on both sides; 1 task lost, 1 won\n" in done.stdout
 
 
 def test_a_rule_that_trips_is_status_3_and_a_line_after_the_whole_report() -> None:

@@ -311,7 +311,10 @@ class TestTasksets:
         made = joined(of_set("A", "x"), of_set("B", "x"))
         assert found_in(made) == {"x": ([0], [0])}
         assert not made.keyed_by_taskset
-        assert made.notes == ()
+        assert [str(note) for note in made.notes] == [
+            "the runs name different tasksets, and tasks join by their ids alone: old A; new B"
+        ]
+        assert joined(of_set("A", "x"), [*of_set("A", "x")]).notes == ()
 
     @pytest.mark.parametrize("swap", [False, True])
     def test_a_plain_id_joins_the_keyed_task_that_lives_in_one_taskset(self, swap: bool) -> None:

@@ -239,6 +239,5 @@ class TestOneValue:
         run = ids("sums", "sums", name="task_name")
         assert notes(run, run) == [f"every row of the {side} run has one task by task_name: sums" for side in Side]
 
-    @pytest.mark.xfail(reason="failures that join nothing are counted as rows of the one task", strict=True)
     def test_failures_that_join_nothing_are_no_rows_of_it(self) -> None:
         assert notes([*ids("a"), failed_attempt({})], ids("a", "b")) == []

@@ -41,7 +41,9 @@ class TestIds:
         made, _ = both_ways([("S", "a")], [("T", "a"), "b"])
         assert made.of == {Side.OLD: ["a"], Side.NEW: ["a", "b"]}
         assert not made.keyed_by_taskset
-        assert made.notes == ()
+        assert [str(note) for note in made.notes] == [
+            "the runs name different tasksets, and tasks join by their ids alone: old S; new T"
+        ]
 
 
 class TestTasksets:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,25 @@ class TestFile:
         Path("a_failures.jsonl.gz").symlink_to("nowhere")
         assert located("a.jsonl") == [("a.jsonl", "a_failures.jsonl.gz", None)]
 
+    @pytest.mark.parametrize("kind", ["failures", "materialized_inputs"])
+    @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo], ids=["folder", "pipe"])
+    def test_what_lies_beside_must_be_a_regular_file(self, kind: str, make: Callable[[Path], object]) -> None:
+        touch("runs/a.jsonl", "b.jsonl")
+        path = Path(f"runs/a_{kind}.jsonl")
+        make(path)
+        assert refused("runs/a.jsonl") == f"cannot read {path}: it is no regular file"
+        Path(f"b_{kind}.jsonl").symlink_to(path)
+        assert refused("b.jsonl") == f"cannot read b_{kind}.jsonl: it is no regular file"
+
+    def test_what_lies_beside_what_a_link_leads_to_is_found_too(self, tmp_path: Path) -> None:
+        touch("runs/7/out.jsonl", "runs/7/out_failures.jsonl", "runs/7/out_materialized_inputs.jsonl.gz")
+        Path("latest.jsonl").symlink_to("runs/7/out.jsonl")
+        run = tmp_path.resolve() / "runs/7"
+        planned = str(run / "out_materialized_inputs.jsonl.gz")
+        assert located("latest.jsonl") == [("latest.jsonl", str(run / "out_failures.jsonl"), planned)]
+        touch("latest_failures.jsonl")
+        assert located("latest.jsonl") == [("latest.jsonl", "latest_failures.jsonl", planned)]
+
     def test_every_file_of_a_shard(self) -> None:
         main, sidecar, planned = Path("a.jsonl"), Path("a_failures.jsonl"), Path("a_materialized_inputs.jsonl")
         assert Shard(main).files() == [main]
@@ -161,6 +181,21 @@ class TestPattern:
     def test_one_that_matches_no_rollouts_cannot_be_read(self, pattern: str) -> None:
         touch("a_failures.jsonl", "a_materialized_inputs.jsonl.gz", "b.jsonl")
         assert refused(pattern).startswith(f"cannot read {pattern}: ")
+
+    @pytest.mark.parametrize("pair", [("s1.jsonl", "s1.jsonl.gz"), ("s1.jsonl.gz", "s1.jsonl.zst")])
+    def test_a_shard_that_matches_plain_and_compressed_is_an_error(self, pair: tuple[str, str]) -> None:
+        touch("run/s0.jsonl", "run/s1_b.jsonl", "run/s2.jsonl", *(f"run/{name}" for name in pair))
+        assert refused("run/s*") == f"cannot read run/s*: run/{pair[1]} is one shard twice, compressed and not"
+        assert [main for main, *_ in located("run/s[02].jsonl")] == ["run/s0.jsonl", "run/s2.jsonl"]
+
+    @pytest.mark.parametrize("ending", ENDINGS)
+    def test_failures_that_match_without_their_rollouts_are_an_error(self, ending: str) -> None:
+        touch("run/s1.jsonl", f"run/s2_failures.jsonl{ending}")
+        error = refused("run/s*")
+        assert error.startswith(f"cannot read run/s*: run/s2_failures.jsonl{ending} has no rollouts beside it; ")
+        assert [main for main, *_ in located("run/s?.jsonl")] == ["run/s1.jsonl"]
+        touch("run/s2.jsonl")
+        assert located("run/s*")[1] == ("run/s2.jsonl", f"run/s2_failures.jsonl{ending}", None)
 
     def test_a_name_that_is_there_is_no_pattern(self) -> None:
         touch("s[1].jsonl", "s1.jsonl")

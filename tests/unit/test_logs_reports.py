@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from nemo_gym.rollout_compare import logs as logs_module
-from nemo_gym.rollout_compare.logs import LogRoots, LogUnavailable, read_log, read_reports
+from nemo_gym.rollout_compare.logs import LogRoots, LogUnavailable, Reports, read_log, read_reports
 from tests.support import run, write_rows
 
 DEAD = "/home/somebody/runs/2031/logs/task-7"
@@ -81,7 +81,7 @@ def test_the_folders_of_the_runs_are_no_place_to_look_for_it() -> None:
 
 def test_what_was_tried_is_told_in_short() -> None:
     told = where("/a/b/c/d/e/f", roots("copied", "second"))
-    assert told == "not found: /a/b/c/d/e/f, copied/a/b/c/d/e/f, second/a/b/c/d/e/f, copied/b/c/d/e/f and 9 more places"
+    assert told == "not found: /a/b/c/d/e/f, copied/a/b/c/d/e/f, second/a/b/c/d/e/f, copied/b/c/d/e/f and 9 more"
     assert where("/a/b", roots("copied")) == "not found: /a/b, copied/a/b, copied/b"
     assert where("gone", roots("copied")) == "not found: gone, run/gone, copied/gone"
 
@@ -180,22 +180,36 @@ def folder() -> Path:
 
 
 def reports(named: str = "logs") -> dict[str, bytes]:
-    return dict(read_reports(named, roots()))
+    return dict(read_reports(named, roots()).files)
 
 
 def test_they_are_told_by_their_names_ctrf_first(folder: Path) -> None:
     for name in ("TEST-b.xml", "a.xml", "CTRF.json", "report.json", "b.xml.gz", "c.txt", "xml", "x.ctrf.json"):
         put(folder / name, name)
-    assert list(read_reports("logs", roots())) == [
+    assert list(read_reports("logs", roots()).files) == [
         ("CTRF.json", b"CTRF.json"),
         ("TEST-b.xml", b"TEST-b.xml"),
         ("a.xml", b"a.xml"),
     ]
 
 
-def test_a_log_that_is_named_itself_has_the_reports_beside_it(folder: Path) -> None:
+def test_beside_a_log_that_is_named_itself_there_are_none(folder: Path, tmp_path: Path) -> None:
     put(folder / "a.xml", "x")
-    assert reports("logs/test-stdout.txt") == reports("logs") == {"a.xml": b"x"}
+    put(folder / "ctrf.json", "{}")
+    put(folder / "a.log", "said\n")
+    for named in ("logs/test-stdout.txt", "logs/a.log"):
+        assert read_reports(named, roots()) == read_reports(str(tmp_path / "run" / named), roots()) == Reports()
+
+
+def test_a_folder_without_a_log_has_its_reports_all_the_same() -> None:
+    put("run/silent/a.xml", "x")
+    assert reports("silent") == {"a.xml": b"x"}
+
+
+def test_reports_that_are_read_whole_are_complete(folder: Path) -> None:
+    assert read_reports("logs", roots()) == Reports((), complete=True)
+    put(folder / "a.xml", "x")
+    assert read_reports("logs", roots()) == Reports((("a.xml", b"x"),), complete=True)
 
 
 def test_without_a_log_there_are_none() -> None:
@@ -218,8 +232,8 @@ def test_a_log_of_the_right_name_outside_is_read_but_no_report_beside_it() -> No
     put("outside/ctrf.json")
     outside = str(Path("outside").resolve())
     assert where(outside, roots()).endswith("outside/test-stdout.txt")
-    assert dict(read_reports(outside, roots())) == {}
-    assert dict(read_reports(outside, roots(outside))) == {"ctrf.json": b"SECRET\n"}
+    assert read_reports(outside, roots()) == Reports((), complete=False)
+    assert read_reports(outside, roots(outside)) == Reports((("ctrf.json", b"SECRET\n"),))
 
 
 @pytest.fixture
@@ -242,7 +256,9 @@ def test_folders_pipes_and_sockets_are_never_opened(folder: Path) -> None:
 def test_of_a_huge_report_the_beginning_is_read(folder: Path) -> None:
     path = put(folder / "a.xml", "<begin>")
     os.truncate(path, 10 << 30)
-    (data,) = reports().values()
+    found = read_reports("logs", roots())
+    ((_, data),) = found.files
+    assert not found.complete
     assert data.startswith(b"<begin>")
     assert len(data) == logs_module._REPORT_BYTES
 
@@ -251,8 +267,10 @@ def test_of_very_many_reports_so_many_are_read(folder: Path) -> None:
     for number in range(logs_module._MOST_REPORTS + 20):
         put(folder / f"{number:04}.xml", "x")
     put(folder / "ctrf.json", "{}")
-    found = [name for name, _ in read_reports("logs", roots())]
-    assert found == ["ctrf.json", *(f"{number:04}.xml" for number in range(logs_module._MOST_REPORTS - 1))]
+    found = read_reports("logs", roots())
+    assert not found.complete
+    names = [f"{number:04}.xml" for number in range(logs_module._MOST_REPORTS - 1)]
+    assert [name for name, _ in found.files] == ["ctrf.json", *names]
 
 
 def test_a_report_that_cannot_be_read_is_left_out(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,4 +284,4 @@ def test_a_report_that_cannot_be_read_is_left_out(folder: Path, monkeypatch: pyt
         return opened(path, *rest)
 
     monkeypatch.setattr(os, "open", refusing)
-    assert reports() == {"b.xml": b"y"}
+    assert read_reports("logs", roots()) == Reports((("b.xml", b"y"),), complete=False)

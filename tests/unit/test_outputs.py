@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from nemo_gym.rollout_compare import CompareInputError
-from nemo_gym.rollout_compare.outputs import check_output, write_file, write_stream
+from nemo_gym.rollout_compare.outputs import check_output, print_error, print_lines, write_file, write_stream
 
 LINES = ["first", "second \u2717"]
 TEXT = "first\nsecond \u2717\n"
@@ -181,7 +181,32 @@ def test_where_no_file_can_be_is_refused_beforehand(tmp_path: Path) -> None:
     assert names(tmp_path) == ["astray", "file"]
 
 
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev//stdout", "/dev/fd/1", "/proc/self/fd/1"])
+def test_standard_output_is_no_file_to_write(name: str) -> None:
+    with pytest.raises(
+        CompareInputError, match=r"^cannot write /.+: --json-stdout prints the summary to standard output$"
+    ):
+        check_output(Path(name), [])
+
+
 # Streams
+
+
+def test_a_stream_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(CompareInputError, match=r"^cannot write standard output: it is closed$"):
+        write_stream(None, LINES)
+
+
+@pytest.mark.parametrize("error", [BrokenPipeError(), OSError(errno.ENOSPC, "No space left on device"), ValueError()])
+def test_nobody_has_to_read_standard_error(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    class Lost(StringIO):
+        def write(self, text: str) -> int:
+            raise error
+
+    for stream in (Lost(), None):
+        monkeypatch.setattr("sys.stderr", stream)
+        print_lines(LINES)
+        print_error("gone")
 
 
 def test_a_stream_gets_every_line(tmp_path: Path) -> None:

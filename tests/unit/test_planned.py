@@ -12,7 +12,7 @@ from nemo_gym.rollout_compare.planned import planned_columns, planned_identity, 
 from nemo_gym.rollout_compare.schema import Side
 from nemo_gym.rollout_compare.sidecar import failed_attempt
 from nemo_gym.rollout_compare.table import Table, table_of
-from tests.support import attempt, compare, summary, write_rows, write_run
+from tests.support import assert_refused, attempt, compare, summary, write_rows, write_run
 
 Row = dict[str, Any]
 
@@ -237,6 +237,46 @@ class TestCommand:
         old = write_run(tmp_path / "old.jsonl", [attempt(None, 0, 0, id="sum-0")], failures, self.PLANNED)
         assert "2 planned attempts of the old run left no record: killed or never started" in summary(old, old)["notes"]
         assert "note: 2 planned attempts of the new run left no record" in compare(old, old).stdout
+
+    def test_they_need_no_result_and_none_is_judged(self, tmp_path: Path) -> None:
+        broken = {"reward": "to be told", "mask_sample": "no", "failure_kind": ["x"], "error": 7}
+        rows = [attempt(None, i, 0) for i in range(4)]
+        old = write_run(tmp_path / "old.jsonl", rows, (), [{**row, **broken} for row in self.PLANNED])
+        said = summary(old, old)
+        assert said["join"]["old_key"] == "materialized_inputs:id"
+        assert said["counts"]["identical"] == 4
+
+    def test_lines_of_them_that_are_no_rows_are_an_error_or_left_out(self, tmp_path: Path) -> None:
+        old = write_run(tmp_path / "old.jsonl", [attempt(None, 0, 0)], (), self.PLANNED[:1])
+        planned = old.with_name("old_materialized_inputs.jsonl")
+        with planned.open("a", encoding="utf-8") as file:
+            file.write("[]\n")
+        assert_refused(compare(old, old), f"{planned}:2: expected a JSON object per line")
+        assert f"{planned}: 1 line " in summary(old, old, "--skip-bad-lines")["notes"][0]
+
+    def test_those_of_a_link_are_beside_what_it_leads_to(self, tmp_path: Path) -> None:
+        (tmp_path / "run").mkdir()
+        rows = [attempt(None, i, 0) for i in range(3)]
+        old = write_run(tmp_path / "run/old.jsonl", rows, [attempt(None, 3, 0)], self.PLANNED)
+        link = tmp_path / "latest.jsonl"
+        link.symlink_to(old)
+        said = summary(link, old)
+        assert said["join"]["old_key"] == "materialized_inputs:id"
+        assert (said["counts"]["identical"], said["counts"]["masked_old"]) == (3, 1)
+
+    def test_shards_without_a_row_have_planned_rows_and_failures_each(self, tmp_path: Path) -> None:
+        """Their rows are the same range of rows, but not the same shard."""
+        for shard in range(3):
+            planned = [attempt(None, 0, 0, id=f"{shard}-a")]
+            rows = planned if shard == 2 else []
+            write_run(tmp_path / f"old-{shard}.jsonl", rows, [attempt(None, 0, 0)], planned)
+        new = write_rows(tmp_path / "new.jsonl", [attempt(id=f"{shard}-a") for shard in range(3)])
+        said = summary(tmp_path / "old-?.jsonl", new)
+        assert [(task["task"], task["category"]) for task in said["tasks"]] == [
+            ("0-a", "masked"),
+            ("1-a", "masked"),
+            ("2-a", "identical"),
+        ]
 
     def test_shards_have_planned_rows_each(self, tmp_path: Path) -> None:
         for shard in range(2):

@@ -53,6 +53,23 @@ def expected_places(path: Path) -> list[list[str | int]]:
     return found
 
 
+def each_by_its_plan(path: str, jobs: str) -> Any:
+    """The tables of one file read by three plans."""
+    plans = (Plan(), Plan(planned=True), Plan("reward", skip_bad_lines=True))
+    sources = [(number, source_of(Path(path)), plan) for number, plan in enumerate(plans)]
+    return [facts(table) for table in read_tables(sources, int(jobs), piece_bytes=10)]
+
+
+def test_each_file_is_read_by_its_plan(tmp_path: Path) -> None:
+    path = file_of(tmp_path / "a.jsonl", [GOOD, b'{"task_id": "b", "reward": 0, "error": "e"}'])
+    for jobs in (1, 3):
+        rows, planned, keyed = alone(each_by_its_plan, path, str(jobs))
+        assert [row[0] for row in rows["rows"]] == ["1.0", "0.0"]
+        assert planned["rows"] == [["nan", "no reward", None, None, {"task_id": label}] for label in "ab"]
+        assert planned["keys"] == rows["keys"]
+        assert keyed["keys"] == {"reward": [2, None]}
+
+
 class TestRows:
     @pytest.fixture
     def path(self, tmp_path: Path) -> Path:

@@ -11,7 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from nemo_gym.rollout_compare import Category, RolloutCompareConfig, run_compare
-from tests.support import compare, run, write_rows
+from tests.support import assert_refused, compare, run, write_rows
 
 
 @pytest.fixture(autouse=True)
@@ -49,9 +49,21 @@ def test_the_losing_side_speaks_and_with_both_sides_the_winning_one_after_it(pai
     assert said("--both-sides") == both
 
 
+def test_with_a_tail_of_0_nothing_is_said_of_verifier_output(pair: tuple[str, str]) -> None:
+    told = compare(*pair, "--tail", "0").stdout
+    assert "output" not in told
+    assert compare(*pair, "--tail", "0", "--both-sides").stdout == told
+    flip, *_ = json.loads(run("--json", "dev", "compare", *pair, "--tail", "0").stdout)["flips"]
+    assert flip["new"] == {"source": "field", "path": "test_output", "lines": [], "unavailable": None}
+
+
+def test_a_tail_beyond_any_file_is_the_whole_output(pair: tuple[str, str]) -> None:
+    assert compare(*pair, "--tail", "999999999999999999") == compare(*pair)
+
+
 def test_only_so_many_flips_of_each_kind(pair: tuple[str, str]) -> None:
     done = compare(*pair, "--max-flips", "1")
-    assert "... and 1 more (--max-flips 1)\n" in done.stdout
+    assert "... and 1 more flip\n" in done.stdout
     assert "## Flips (2)\n" in done.stdout
     assert "### a: " in done.stdout
     assert "### b: " not in done.stdout
@@ -122,12 +134,33 @@ def test_the_config_shows_what_the_command_shows(pair: tuple[str, str]) -> None:
     assert shown == report(pair, both_sides=True, max_flips=1, only=[Category.FLIPPED])
 
 
-@pytest.mark.parametrize("root", ["logs", ("logs",), ["nowhere", "logs"], ("new=logs",), "new=logs"])
+@pytest.mark.parametrize("root", ["logs", ("logs",), ["elsewhere", "logs"], ("new=logs",), "new=logs"])
 def test_logs_roots_are_a_text_or_several(pair: tuple[str, str], root: Any) -> None:
     write_rows(Path("new.jsonl"), [{"task_id": "a", "reward": 0, "verifier_logs_dir": "/gone/a"}])
     Path("logs/a").mkdir(parents=True)
+    Path("elsewhere").mkdir()
+    Path("elsewhere/unrelated.txt").touch()
     Path("logs/a/test-stdout.txt").write_text("found\n", "utf-8")
     assert "(last 1 line of logs/a/test-stdout.txt):\n    | found\n" in report(pair, logs_root=root)
+
+
+@pytest.mark.parametrize(("old", "new", "loser"), [(0, 1, "old"), (1, 0, "new")])
+@pytest.mark.parametrize("linked", [False, True])
+def test_each_side_s_own_logs_come_first(old: int, new: int, loser: str, linked: bool) -> None:
+    """Both runs name their logs alike; a run that is reached by a link has its logs where it really is."""
+    for side, reward in (("old", old), ("new", new)):
+        Path(side, "logs").mkdir(parents=True)
+        Path(side, "logs", "test-stdout.txt").write_text(f"{side} said\n", "utf-8")
+        write_rows(Path(side, "run.jsonl"), [{"task_id": "a", "reward": reward, "verifier_logs_dir": "logs"}])
+        Path(f"{side}.link").symlink_to(f"{side}/run.jsonl")
+    done = compare(*(f"{side}.link" if linked else f"{side}/run.jsonl" for side in ("old", "new")))
+    assert f"    | {loser} said\n" in done.stdout
+
+
+@pytest.mark.parametrize("root", ["nowhere", "old=nowhere", "old.jsonl", "new="])
+def test_a_logs_root_that_is_no_folder_is_an_error(pair: tuple[str, str], root: str) -> None:
+    Path("logs").mkdir()
+    assert_refused(compare(*pair, "--logs-root", "logs", "--logs-root", root), f"'{root}'", "there is no such folder")
 
 
 @pytest.mark.parametrize("root", [None, (), []])

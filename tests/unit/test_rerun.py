@@ -27,7 +27,7 @@ NEW: list[dict[str, Any]] = [
     {"task_id": "new only\nflip", "reward": 0},
     {"task_id": "unsure but equal", "reward": 1},
 ]
-AGAIN = ["doubtful", "masked", "new only\\nflip", "old only"]
+AGAIN = ["doubtful", "masked", "new only\\nflip", "old only", "unsure but equal"]
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +36,7 @@ def pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
     return str(write_rows(Path("old.jsonl"), OLD)), str(write_rows(Path("new.jsonl"), NEW))
 
 
-def test_they_are_masked_missing_or_flipped_with_an_agent_error_one_a_line() -> None:
+def test_they_are_masked_missing_or_have_an_agent_error_one_a_line() -> None:
     assert list(tasks_to_rerun(compare_rollouts(OLD, NEW))) == AGAIN
 
 
@@ -51,11 +51,12 @@ def test_failures_that_name_no_task_cannot_be_run_again_but_a_real_task_of_that_
     write_rows(Path("old.jsonl"), [*OLD, {"task_id": "unknown#1", "reward": 1}])
     done = compare(*pair, "--rerun", "again.txt")
     assert "- unknown#1: new=none; " in done.stdout
-    assert Path("again.txt").read_text("utf-8").splitlines() == ["doubtful", "flip", *AGAIN[1:], "unknown#1"]
+    assert Path("again.txt").read_text("utf-8").splitlines() == ["doubtful", "flip", *AGAIN[1:4], "unknown#1", AGAIN[4]]
 
 
 def test_nothing_to_run_again_is_an_empty_file() -> None:
-    done = compare("old.jsonl", "old.jsonl", "--rerun", "again.txt")
+    write_rows(Path("sure.jsonl"), OLD[:5])
+    done = compare("sure.jsonl", "sure.jsonl", "--rerun", "again.txt")
     assert done.status == 0
     assert Path("again.txt").read_bytes() == b""
 

@@ -161,12 +161,29 @@ class TestRun:
         path = run_of(tmp_path, self.MAIN)
         sidecar = path.with_name("rollouts_failures.jsonl")
         sidecar.mkdir()
-        with pytest.raises(CompareInputError, match=f"^cannot read {sidecar}: Is a directory$"):
+        with pytest.raises(CompareInputError, match=f"^cannot read {sidecar}: it is no regular file$"):
             road(path)
         sidecar.rmdir()
         sidecar.symlink_to("nowhere")
         with pytest.raises(CompareInputError, match=f"^cannot read {sidecar}: No such file or directory$"):
             road(path)
+
+    def test_a_failure_that_is_nested_as_deeply_as_just_can_be_read_is_an_error(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """How deep that is depends on the Python: here it is one record that cannot be added."""
+        add = Table.add
+
+        def adding(table: Table, rows: Sequence[Any], *, beside: range | None = None) -> None:
+            if beside is not None and "deep" in rows[0]:
+                raise RecursionError
+            add(table, rows, beside=beside)
+
+        monkeypatch.setattr(Table, "add", adding)
+        path = run_of(tmp_path, self.MAIN, [{"task_id": "c"}, {"task_id": "deep"}])
+        sidecar = path.with_name("rollouts_failures.jsonl")
+        with pytest.raises(CompareInputError, match=rf"^{sidecar}:2: invalid JSON \(nested too deeply\)$"):
+            tables_of(path)
 
     @pytest.mark.parametrize("road", [load_rollouts, tables_of])
     def test_rollouts_that_cannot_be_read_are_an_error(self, tmp_path: Path, road: Any) -> None:

@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nemo_gym.rollout_compare.rows import FailedAttempt, mask_reason, measured_failure_kind, row_facts
 from nemo_gym.rollout_compare.schema import Attempt
-from nemo_gym.rollout_compare.sidecar import attempt_of, failed_attempt, sidecar_path, standing_failures
+from nemo_gym.rollout_compare.sidecar import attempt_of, failed_attempt, standing_failures
 
 Record = dict[str, Any]
 
@@ -64,6 +63,10 @@ class TestWhichStand:
     def test_an_omitted_rollout_that_is_skipped_replaces_nothing(self) -> None:
         marks = {"_ng_omitted_rollout": True, "_ng_dispatch_drained": True}
         assert standing([record(0, 0, "a"), record(0, 0, "b", **marks)]) == ["a"]
+
+    def test_0_and_0_point_0_are_one(self) -> None:
+        assert standing([record(0.0, 1, "a"), record(0, 1.0, "b")]) == ["b"]
+        assert standing([record(0.0, 1.0, "a"), record(1.5, 0, "b")], finished={(0, 1)}) == ["b"]
 
     def test_they_come_in_the_order_of_their_records_with_their_places(self) -> None:
         records = [record(1, 0, "a"), {"failure_kind": "b"}, record(0, 0, "c"), record(1, 0, "d")]
@@ -157,24 +160,12 @@ class TestRow:
 
 
 @pytest.mark.parametrize(
-    ("main", "sidecar"),
-    [
-        ("rollouts.jsonl", "rollouts_failures.jsonl"),
-        ("runs/new/a.v2.jsonl", "runs/new/a.v2_failures.jsonl"),
-        ("/data/x.jsonl", "/data/x_failures.jsonl"),
-        ("../x y.jsonl", "../x y_failures.jsonl"),
-    ],
-)
-def test_the_sidecar_lies_beside_its_rollouts(main: str, sidecar: str) -> None:
-    assert sidecar_path(Path(main)) == Path(sidecar)
-
-
-@pytest.mark.parametrize(
     ("row", "attempt"),
     [
         ({"_ng_task_index": 1, "_ng_rollout_index": 2}, (1, 2)),
         ({"_ng_task_index": "1", "_ng_rollout_index": 0}, ("1", 0)),
         ({"_ng_task_index": 0, "_ng_rollout_index": 0}, (0, 0)),
+        ({"_ng_task_index": 0.0, "_ng_rollout_index": -1.0}, (0, -1)),
         ({"_ng_task_index": 1}, None),
         ({"_ng_rollout_index": 1}, None),
         ({"_ng_task_index": None, "_ng_rollout_index": 0}, None),

@@ -147,7 +147,7 @@ class TestTable:
         assert list(table.reward) == [row["reward"] for row in rows]
         assert facts(table) == facts(added(*([row] for row in rows)))
 
-    @pytest.mark.parametrize("halves", [(1, True, 1.0, "1", -1, 2**63, 2**64, [1], None), (1, 2**64), (2**70, 0, -5)])
+    @pytest.mark.parametrize("halves", [(1, True, 1.5, "1", -1, 2**63, 2**64, [1], None), (1, 2**64), (2**70, 0, -5)])
     def test_attempts_are_told_apart_by_value_and_type(self, halves: tuple[Any, ...]) -> None:
         rows = [{"task_id": "a", "reward": 1, "_ng_task_index": half, "_ng_rollout_index": 0} for half in halves]
         named = [half for half in halves if half is not None]
@@ -158,6 +158,14 @@ class TestTable:
             assert {index for index, _ in attempts if type(index) is int} == whole
         swapped = [{**row, "_ng_task_index": 0, "_ng_rollout_index": row["_ng_task_index"]} for row in rows]
         assert len(attempts_of(table_of(swapped))) == len(named)
+
+    def test_attempts_0_and_0_point_0_are_one(self) -> None:
+        rows = [
+            {"task_id": "a", "_ng_task_index": 0, "_ng_rollout_index": half} for half in (0, 0.0, -0.0, 1.0, 1, -1.0)
+        ]
+        for table in [table_of(rows), *whole_and_pieces(rows)]:
+            assert attempts_of(table) == {(0, 0), (0, 1), (0, -1)}
+            assert len({*table.rollout_index.codes}) == 3
 
     def test_an_attempt_has_both_halves(self) -> None:
         halves = [(0, 0), (0, 1), (None, 2), (3, None), (None, None), (0, 0), ("0", 0)]
@@ -199,6 +207,22 @@ class TestTable:
         with pytest.raises(CompareInputError, match=r"^reward 'x' is not a number$"):
             table.add(values_of([{"task_id": "c", "reward": 1}, {"task_id": "d", "reward": "x"}]))
         assert facts(table) == before
+        table.add(values_of(ROWS[2:]))
+        assert facts(table) == FACTS
+
+    @pytest.mark.parametrize("field", ["failure_kind", "task_id", "_ng_task_index", "_ng_rollout_index"])
+    def test_a_row_that_is_nested_too_deeply_leaves_the_table_as_it_was(self, field: str) -> None:
+        deep: list[Any] = []
+        for _ in range(100_000):
+            deep = [deep]
+        table = added(ROWS[:2])
+        before = facts(table)
+        with pytest.raises(RecursionError):
+            table.add(values_of([{"task_id": "b", "reward": 1}, {"task_id": "c", "reward": 1, field: deep}]))
+        assert facts(table) == before
+        columns = (table.masked, table.agent_error, table.failure_kind, table.inputs, table.keys["task_id"])
+        assert {len(column.ids) for column in columns} == {2}
+        assert [len(table.task_index.codes), len(table.rollout_index.codes), len(table.has_output)] == [2, 2, 2]
         table.add(values_of(ROWS[2:]))
         assert facts(table) == FACTS
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -130,7 +131,9 @@ def _log_roots(options: Options, runs: dict[Side, list[Shard]]) -> dict[Side, Lo
     """Where each side's logs are looked for: beside its own files, the other run's, and in the folders named."""
     folders: dict[Side, list[Path]] = {}
     for side, shards in runs.items():
-        folders[side] = [place.parent for shard in shards for place in (shard.main, shard.main.resolve())]
+        folders[side] = _distinct(
+            place.parent for shard in shards for place in (shard.main, Path(os.path.realpath(shard.main)))
+        )
     roots: dict[Side, list[Path]] = {side: [] for side in Side}
     for named in options.logs_root:
         which, is_for_one, folder = named.partition("=")
@@ -141,6 +144,13 @@ def _log_roots(options: Options, runs: dict[Side, list[Shard]]) -> dict[Side, Lo
         for side in [Side(which)] if one else Side:
             roots[side].append(root)
     return {
-        side: LogRoots(tuple(dict.fromkeys([*folders[side], *folders[side.other]])), tuple(roots[side]))
-        for side in Side
+        side: LogRoots(tuple(_distinct([*folders[side], *folders[side.other]])), tuple(roots[side])) for side in Side
     }
+
+
+def _distinct(folders: Iterable[Path]) -> list[Path]:
+    """The folders, of several names of one the first."""
+    named: dict[str, Path] = {}
+    for folder in folders:
+        named.setdefault(os.path.realpath(folder), folder)
+    return list(named.values())

@@ -75,13 +75,15 @@ def _matching(pattern: str) -> list[Path]:
     found = [path for path in matched if not _is_beside(path)]
     if not found:
         raise CompareInputError(f"cannot read {pattern}: no rollouts file matches (*, ? and [] are patterns)")
-    stems = [path.with_name(Path(_plain_name(path)).stem) for path in found]
-    for path, stem, before in zip(found[1:], stems[1:], stems, strict=False):
-        if stem == before:
-            raise CompareInputError(f"cannot read {pattern}: {path} is one shard twice, compressed and not")
+    shards: dict[Path, Path] = {}
+    for path in found:
+        other = shards.setdefault(_stem(path), path)
+        if other is not path:
+            raise CompareInputError(f"cannot read {pattern}: {other} and {path} are one shard twice")
     for path in matched:
-        name = Path(_plain_name(path)).stem
-        if name.endswith(_FAILURES) and path.with_name(name.removesuffix(_FAILURES)) not in stems:
+        stem = _stem(path)
+        main = stem.name.removesuffix(_FAILURES)
+        if stem.name.endswith(_FAILURES) and main and stem.with_name(main) not in shards:
             raise CompareInputError(
                 f"cannot read {pattern}: {path} has no rollouts beside it; if its shard died before the first row, "
                 "make an empty rollouts file"
@@ -98,6 +100,11 @@ def _is_beside(path: Path) -> bool:
     return Path(_plain_name(path)).stem.endswith(BESIDE_ENDINGS)
 
 
+def _stem(path: Path) -> Path:
+    """The file's path without its endings."""
+    return path.with_name(Path(_plain_name(path)).stem)
+
+
 def _plain_name(path: Path) -> str:
     """The file's name without the ending that says how it is compressed."""
     return path.stem if path.suffix in COMPRESSED_ENDINGS else path.name
@@ -111,8 +118,8 @@ def _beside(main: Path, ending: str) -> Path | None:
     """The one file beside a rollouts file, or beside what a link to one leads to, whose name goes on like this."""
     if not main.name:
         return None
-    for place in dict.fromkeys((main, main.resolve())):
-        plain = place.with_name(f"{Path(_plain_name(place)).stem}{ending}{_ROLLOUTS_ENDING}")
+    for place in dict.fromkeys((main, Path(os.path.realpath(main)))):
+        plain = Path(f"{_stem(place)}{ending}{_ROLLOUTS_ENDING}")
         names = [plain, *(Path(f"{plain}{end}") for end in COMPRESSED_ENDINGS)]
         there = [path for path in names if os.path.lexists(path)]
         if len(there) > 1:

@@ -138,7 +138,7 @@ def _find(named: str, roots: LogRoots, *, or_reports: bool = False) -> Path:
         if os.path.lexists(path) or (or_reports and is_folder and any(map(_is_report, os.listdir(place)))):
             return path
         tried.append(str(path))
-    more = f" and {len(tried) - _MOST_TRIED} more places" if len(tried) > _MOST_TRIED else ""
+    more = f" and {len(tried) - _MOST_TRIED} more" if len(tried) > _MOST_TRIED else ""
     raise LogUnavailable(f"not found: {', '.join(tried[:_MOST_TRIED])}{more}")
 
 

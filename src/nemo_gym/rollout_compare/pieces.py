@@ -87,7 +87,7 @@ def read_piece(piece: Piece, plan: Plan, on_bytes: Callable[[int], None] | None 
                 try:
                     table.add(_asked([decoder.decode(line)], plan))
                 except (CompareInputError, RecursionError) as error:
-                    faults.append(Fault(number, reason_for(error, piece.source, offset, line, plan.key)))
+                    faults.append(Fault(number, reason_for(error, piece.source, (number, offset), line, plan.key)))
                     if not plan.skip_bad_lines:
                         return PieceTable(table, count.lines, faults)
                 else:
@@ -102,7 +102,7 @@ def _asked(rows: list[Values], plan: Plan) -> list[Values]:
     return [(*_NO_RESULT, *values[RESULTS:]) for values in rows] if plan.planned else rows
 
 
-def reason_for(error: Exception, source: Input, offset: int, line: bytes, key: str | None) -> str:
+def reason_for(error: Exception, source: Input, place: tuple[int, int], line: bytes, key: str | None) -> str:
     """Why a line was refused, with its task as far as it can be told; what it may mean when the file ends there."""
     if isinstance(error, RecursionError):
         return f"invalid JSON ({TOO_DEEP})"
@@ -111,7 +111,8 @@ def reason_for(error: Exception, source: Input, offset: int, line: bytes, key: s
             return f"{error} (task {label_for_message(parse_object(line), key)})"
         except (InvalidLine, RecursionError):  # it is nested as deeply as just could be read before
             return f"{error} (task unknown)"
-    seems = what_text_seems(line) if offset <= len(BOM) else None
+    number, offset = place
+    seems = what_text_seems(line) if number == 1 and offset <= len(BOM) else None
     reason = f"{error}; {seems}" if seems else str(error)
     if not isinstance(error, NotAnObject) and ends_file(source, offset + len(line)):
         reason += ": the last line is cut off; the run may still be writing, or was killed"

@@ -57,15 +57,15 @@ def test_a_loss_and_what_the_unmeasured_tasks_could_have_made_of_it() -> None:
     assert lines[2].startswith("new - old = -0.400 (95% interval -0.68")
     assert lines[2].endswith(", 20 tasks); 9 tasks lost, 1 won")
     assert lines[3].startswith("exact McNemar p = 0.021: worse; 20 tasks could show a difference of 0.3")
-    assert lines[4:] == ["had the 2 masked or missing tasks all gone against new: -0.4091; for new: -0.3182"]
+    assert lines[4:] == ["had the 2 masked or missing tasks gone against new: -0.409; for new: -0.318"]
 
 
 def test_one_is_told_as_one() -> None:
     lines = said([*solved(old=1), (1.0, None)])
     assert lines[2:] == [
         "new - old = -1.000 (no interval, 1 task); 1 task lost, 0 won",
-        "cannot tell; one task cannot tell a difference from noise: it takes 6 changed tasks or more",
-        "had the 1 masked or missing task all gone against new: -1; for new: -0.5",
+        "cannot tell: one task cannot tell a difference from noise: it takes 6 changed tasks or more",
+        "had the masked or missing task gone against new: -1.000; for new: -0.500",
     ]
 
 
@@ -79,12 +79,12 @@ def test_partial_rewards_name_their_test() -> None:
 def test_nothing_to_compare() -> None:
     assert said([(1.0, None), (None, None)])[2:] == [
         "new - old: nothing to compare",
-        "cannot tell; no task was measured on both sides: run the masked and missing tasks again",
-        "had the 2 masked or missing tasks all gone against new: -1; for new: +0.5",
+        "cannot tell: no task was measured on both sides: run the masked and missing tasks again",
+        "had the 2 masked or missing tasks gone against new: -1.000; for new: +0.500",
     ]
     assert shown(paired_statistics([], []))[2:] == [
         "new - old: nothing to compare",
-        "cannot tell; no task was measured on both sides: run the masked and missing tasks again",
+        "cannot tell: no task was measured on both sides: run the masked and missing tasks again",
     ]
 
 
@@ -92,7 +92,7 @@ def test_no_changed_task() -> None:
     assert said(solved(both=3))[2:] == [
         "new - old = +0.000 (no interval, 3 tasks); 0 tasks lost, 0 won",
         (
-            "cannot tell; none of the 3 tasks changed, so there is no difference to judge and no spread for an "
+            "cannot tell: none of the 3 tasks changed, so there is no difference to judge and no spread for an "
             "interval: it takes 6 changed tasks or more to show one"
         ),
     ]
@@ -101,7 +101,7 @@ def test_no_changed_task() -> None:
 def test_too_few_changed_tasks() -> None:
     lines = said(solved(old=2, new=1, both=5))
     assert lines[3] == (
-        "exact McNemar p = 1: cannot tell; with 3 tasks changed, p cannot be below 0.25: "
+        "cannot tell (exact McNemar p = 1): with 3 tasks changed, p cannot be below 0.25: "
         "it takes 6 changed tasks or more"
     )
 
@@ -109,26 +109,28 @@ def test_too_few_changed_tasks() -> None:
 def test_no_spread() -> None:
     assert said(solved(new=7))[2:] == [
         "new - old = +1.000 (no interval, 7 tasks); 0 tasks lost, 7 won",
-        (
-            "exact McNemar p = 0.016: better; all 7 tasks changed by the same amount, so there is no spread for an "
-            "interval: it takes tasks that change by different amounts"
-        ),
+        "exact McNemar p = 0.016: better",
     ]
 
 
 def test_rewards_beyond_all_measure() -> None:
     assert said([(1e200, 0.0), (0.0, 1e200), (0.0, 1.0)])[2:] == [
         "3 tasks measured on both sides; 1 task lost, 2 won",
-        "cannot tell; a reward is beyond 1e+140, too large to compute with: look at what the verifier reported",
+        "cannot tell: a reward is beyond 1e+140, too large to compute with: look at what the verifier reported",
     ]
 
 
 def test_rewards_outside_0_to_1_have_no_bounds() -> None:
     lines = said([*[(2.0, 0.0)] * 4, *[(0.0, 3.0)] * 6, (1.0, None)])
     assert len(lines) == 4
-    assert lines[3].endswith(
-        "no bounds for 1 task not measured on both sides: it takes rewards that all lie from 0 to 1"
-    )
+    assert "masked or missing" not in "".join(lines)
+
+
+def test_agent_errors_are_among_the_wins_and_that_is_said() -> None:
+    old, new = rows([1.0, 1.0, 0.0]), rows([0.0, 1.0, 1.0])
+    for row, words in ((old[0], "; 1 task lost, 1 won (agent errors included)"), (old[1], "; 1 task lost, 1 won")):
+        lines = list(difference_lines(compare_rollouts([r | ({"error": "x"} if r is row else {}) for r in old], new)))
+        assert lines[2].endswith(words)
 
 
 def test_where_nobody_asked_there_is_no_section() -> None:
@@ -140,10 +142,9 @@ def test_where_nobody_asked_there_is_no_section() -> None:
     [
         ({"ci_low": None}, 2, "new - old = +0.042 (no interval, 240 tasks); 31 tasks lost, 41 won"),
         ({"ci_high": None}, 2, "new - old = +0.042 (no interval, 240 tasks); 31 tasks lost, 41 won"),
-        ({"p_value": None}, 3, "no significant change; 240 tasks could show a difference of 0.099"),
-        ({"test": None}, 3, "no significant change; 240 tasks could show a difference of 0.099"),
         ({"detectable": None}, 3, "exact McNemar p = 0.29: no significant change"),
-        ({"reason": "because"}, 3, "exact McNemar p = 0.29: no significant change; because"),
+        ({"verdict": Verdict.CANNOT_TELL, "reason": "because"}, 3, "cannot tell (exact McNemar p = 0.29): because"),
+        ({"verdict": Verdict.CANNOT_TELL, "reason": "because", "p_value": None}, 3, "cannot tell: because"),
         ({"delta": None}, 2, "240 tasks measured on both sides; 31 tasks lost, 41 won"),
         ({"delta": None, "n": 1}, 2, "1 task measured on both sides; 31 tasks lost, 41 won"),
         ({"delta": None, "n": 0}, 2, "new - old: nothing to compare"),
@@ -165,10 +166,18 @@ def test_a_figure_that_is_not_known_is_left_out(changes: dict[str, Any], line: i
 
 
 @pytest.mark.parametrize(
-    ("p_value", "text"), [(1.0, "1"), (0.5, "0.5"), (0.0214, "0.021"), (1 / 131_072, "7.6e-06"), (0.0, "0")]
+    ("p_value", "text"),
+    [(1.0, "p = 1"), (0.5, "p = 0.5"), (0.0214, "p = 0.021"), (1 / 131_072, "p = 7.6e-06"), (0.0, "p < 1e-300")],
 )
 def test_a_p_value_has_two_digits(p_value: float, text: str) -> None:
     assert p_text(p_value) == text
+
+
+def test_differences_that_three_decimals_cannot_show_are_shown_otherwise() -> None:
+    """By hand: 1.5e-5 +- t(0.975; 1) x 0.5e-5, and 2.802 sd / sqrt(7) with sd = 1e-5 / sqrt(7)."""
+    assert said([(0.0, 1e-5), (0.0, 2e-5)])[2].startswith("new - old = +1.50e-05 (95% interval -4.85e-05 to +7.85e-05")
+    assert said([(0.0, 1e-5)] * 6 + [(0.0, 2e-5)])[3].endswith("; 7 tasks could show a difference of 4.00e-06")
+    assert said([(0.0, 0.0), (3e7, 0.0)])[2].startswith("new - old = -1.50e+07 (95% interval -2.06e+08 to +1.76e+08")
 
 
 # Repeats
@@ -185,7 +194,7 @@ def test_flips_within_noise_and_flaky_sides_are_counted() -> None:
         attempts(noisy="0001", real="0000", single="00", steady="11"),
     )
     assert list(difference_lines(result))[-2:] == [
-        "1 of 3 flips within the noise of repeated attempts",
+        "1 flip within the noise of repeated attempts",
         "flaky (attempts at one task disagree): old 1 task, new 1 task",
     ]
     assert [flip.repeats and repeats_text(flip.repeats) for flip in result.flips] == [

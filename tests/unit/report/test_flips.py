@@ -6,21 +6,19 @@ from typing import Any
 
 import pytest
 
-from nemo_gym.rollout_compare.figures import Repeats
+from nemo_gym.rollout_compare.figures import Evidence, Repeats, TestChanges
 from nemo_gym.rollout_compare.report.flips import cluster_lines, flip_lines
 from nemo_gym.rollout_compare.report.text import Shown, report_lines
 from nemo_gym.rollout_compare.schema import (
     Category,
     Cluster,
     CompareResult,
-    Evidence,
     Flip,
     Row,
     Side,
     TaskComparison,
     TaskRows,
     TaskSide,
-    TestChanges,
 )
 from tests.support import controls
 
@@ -70,7 +68,7 @@ def test_a_flip_shows_the_losing_sides_output() -> None:
 
 def test_with_both_sides_the_winning_sides_stands_under_it() -> None:
     flip = Flip(a_flip().comparison, a_flip().rows, old=WON, new=LOST)
-    assert lines(flip, both_sides=True) == [
+    assert lines(flip, sides=2) == [
         *lines(flip),
         "    old verifier output (last 2 lines of old/logs/t/test-stdout.txt):",
         "    | all",
@@ -78,14 +76,35 @@ def test_with_both_sides_the_winning_sides_stands_under_it() -> None:
     ]
     turned = a_flip(old=a_side(0.0), new=a_side(1.0))
     turned = Flip(turned.comparison, turned.rows, old=LOST, new=WON)
-    assert [line.split(" (")[0] for line in lines(turned, both_sides=True) if "output" in line] == [
+    assert [line.split(" (")[0] for line in lines(turned, sides=2) if "output" in line] == [
         "    old verifier output",
         "    new verifier output",
     ]
 
 
 def test_where_nobody_looked_nothing_is_said_of_output() -> None:
-    assert lines(a_flip(), both_sides=True) == [HEAD]
+    assert lines(a_flip(), sides=2) == [HEAD]
+
+
+def test_with_no_side_nothing_is_said_of_output() -> None:
+    flip = Flip(a_flip().comparison, a_flip().rows, old=WON, new=Evidence(None, unavailable="not found: a"))
+    assert lines(flip, sides=0) == [HEAD]
+
+
+@pytest.mark.parametrize(
+    ("shown", "sides"),
+    [
+        (Shown(), 1),
+        (Shown(both_sides=True), 2),
+        (Shown(output=False), 0),
+        (Shown(both_sides=True, output=False), 0),
+    ],
+)
+def test_of_so_many_sides_the_output_is_shown(shown: Shown, sides: int) -> None:
+    flip = Flip(a_flip().comparison, a_flip().rows, old=WON, new=LOST)
+    assert shown.sides() == sides
+    told = [line for line in report_lines(result_of(flip), shown) if "verifier output" in line]
+    assert [line.split()[0] for line in told] == ["new", "old"][:sides]
 
 
 def test_without_output_the_reason_is_one_line() -> None:
@@ -164,8 +183,8 @@ def test_no_changed_test_is_no_line(tests: TestChanges | None) -> None:
 def test_the_first_flips_and_how_many_more_there_are() -> None:
     flips = [a_flip(f"t{number}") for number in range(4)]
     heads = [f"### t{number}: old=1.0 new=0.0 -> old wins" for number in range(4)]
-    assert lines(*flips, most=2) == [*heads[:2], "... and 2 more (--max-flips 2)"]
-    assert lines(*flips, most=0) == ["... and 4 more (--max-flips 0)"]
+    assert lines(*flips, most=2) == [*heads[:2], "... and 2 more flips"]
+    assert lines(*flips, most=0) == ["... and 4 more flips"]
     assert lines(*flips, most=4) == lines(*flips, most=9) == lines(*flips) == heads
 
 
@@ -269,8 +288,8 @@ def test_each_kind_of_flips_has_so_many() -> None:
     )
     told = list(report_lines(result, Shown(max_flips=1)))
     assert [line for line in told if line.startswith("...")] == [
-        "... and 2 more (--max-flips 1)",
-        "... and 1 more (--max-flips 1)",
+        "... and 2 more flips",
+        "... and 1 more flip",
     ]
     assert "## Flips (3)" in told
     assert "## Flips with agent errors (2)" in told
@@ -285,7 +304,7 @@ def test_no_text_from_inputs_forges_a_line_or_reaches_a_terminal() -> None:
         old=Evidence(None, unavailable=bad),
         tests=TestChanges((bad,), (bad,)),
     )
-    told = [*lines(flip, both_sides=True), *cluster_lines([Cluster(bad, Side.OLD, (bad, bad))])]
+    told = [*lines(flip, sides=2), *cluster_lines([Cluster(bad, Side.OLD, (bad, bad))])]
     assert controls("".join(told)) == set()
     assert not any("\n" in line or "\u2028" in line for line in told)
     assert [line for line in told if line.startswith("##") and not line.startswith("### a\\n")] == [

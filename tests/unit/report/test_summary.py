@@ -8,9 +8,41 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from nemo_gym.rollout_compare.figures import JoinCheck
+from nemo_gym.rollout_compare.figures import (
+    Evidence,
+    JoinCheck,
+    Repeats,
+    Rule,
+    SignificanceTest,
+    Statistics,
+    TestChanges,
+    Unmeasured,
+    Verdict,
+)
 from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines, summary_schema
-from nemo_gym.rollout_compare.schema import Category, CompareResult, Note, Side, TaskComparison, TaskSide
+from nemo_gym.rollout_compare.schema import (
+    Category,
+    Cluster,
+    CompareResult,
+    Flip,
+    Note,
+    Row,
+    Side,
+    TaskComparison,
+    TaskRows,
+    TaskSide,
+)
+from nemo_gym.rollout_compare.statistics import paired_statistics
+
+
+class Nowhere:
+    """A row that a renderer has no business to read."""
+
+    where = "nowhere:1"
+
+    def read(self) -> Row:
+        raise AssertionError("a renderer reads no rows")
+
 
 MASKED = TaskSide(3, 0.5, 2, "1/3 rows masked: no reward", None, "tests")
 TASKS = (
@@ -21,6 +53,39 @@ TASKS = (
     ),
     TaskComparison("d", Category.MASKED, MASKED, TaskSide(1, None, 0, "no reward")),
     TaskComparison("e", Category.MISSING, None, TaskSide(1, 0.25, 1)),
+)
+FLIPS = (
+    Flip(
+        TASKS[1],
+        TaskRows(TASKS[1], Nowhere(), Nowhere()),
+        Evidence(None, unavailable="not found: logs/b"),
+        Evidence("file", "new/logs/b/test-stdout.txt", ("one", "two"), "passed over"),
+        TestChanges(("x", "y"), ("z",)),
+        "ValueError: <n>",
+        Repeats("3/4", "1/4", 0.5, True),
+    ),
+    Flip(
+        TASKS[2],
+        TaskRows(TASKS[2], Nowhere(), Nowhere()),
+        Evidence("field", "test_output", ()),
+        Evidence(None, unavailable="nothing"),
+    ),
+)
+STATISTICS = Statistics(
+    n=3,
+    mean_old=0.5,
+    mean_new=0.75,
+    delta=0.25,
+    ci_low=-1.0,
+    ci_high=1.5,
+    old_wins=1,
+    new_wins=1,
+    p_value=1.0,
+    test=SignificanceTest.SIGN_FLIP,
+    detectable=0.9,
+    verdict=Verdict.CANNOT_TELL,
+    reason="few tasks",
+    unmeasured=Unmeasured(2, -0.25, 0.5),
 )
 RESULT = CompareResult(
     TASKS,
@@ -33,8 +98,12 @@ RESULT = CompareResult(
     old_prefix_stripped="bench",
     notes=(Note("repeats", tuple(f"t{i}" for i in range(30))), Note("plain")),
     join_check=JoinCheck(4, 3, 2, ("b", "d")),
+    statistics=STATISTICS,
+    flips=FLIPS,
+    clusters=(Cluster("ValueError: <n>", Side.OLD, ("b",)),),
+    gate=(Rule("lost>2", 1, False), Rule("worse", "worse", True)),
 )
-EMPTY = CompareResult((), "k", "k", 0, 0, 0, 0)
+EMPTY = CompareResult((), "k", "k", 0, 0, 0, 0, statistics=paired_statistics([], []))
 VALIDATOR = Draft202012Validator(summary_schema())
 
 
@@ -63,6 +132,54 @@ def test_the_whole_summary() -> None:
             "keyed_by_taskset": False,
         },
         "join_check": {"joined": 4, "inputs_compared": 3, "inputs_differ": 2, "tasks_differ": ["b", "d"]},
+        "statistics": {
+            "n": 3,
+            "mean_old": 0.5,
+            "mean_new": 0.75,
+            "delta": 0.25,
+            "ci_low": -1.0,
+            "ci_high": 1.5,
+            "old_wins": 1,
+            "new_wins": 1,
+            "p_value": 1.0,
+            "test": "sign-flip permutation",
+            "detectable": 0.9,
+            "verdict": "cannot tell",
+            "reason": "few tasks",
+            "unmeasured": {"tasks": 2, "delta_worst": -0.25, "delta_best": 0.5},
+        },
+        "flips": [
+            {
+                "task": "b",
+                "category": "flipped",
+                "winner": "old",
+                "old": {"source": None, "path": None, "lines": [], "unavailable": "not found: logs/b"},
+                "new": {
+                    "source": "file",
+                    "path": "new/logs/b/test-stdout.txt",
+                    "lines": ["one", "two"],
+                    "unavailable": "passed over",
+                },
+                "tests": {"broken": ["x", "y"], "fixed": ["z"]},
+                "signature": "ValueError: <n>",
+                "repeats": {"old": "3/4", "new": "1/4", "p_value": 0.5, "within_noise": True},
+            },
+            {
+                "task": "c",
+                "category": "flipped_agent_error",
+                "winner": "new",
+                "old": {"source": "field", "path": "test_output", "lines": [], "unavailable": None},
+                "new": {"source": None, "path": None, "lines": [], "unavailable": "nothing"},
+                "tests": None,
+                "signature": None,
+                "repeats": None,
+            },
+        ],
+        "clusters": [{"signature": "ValueError: <n>", "winner": "old", "tasks": ["b"]}],
+        "gate": [
+            {"rule": "lost>2", "value": 1, "tripped": False},
+            {"rule": "worse", "value": "worse", "tripped": True},
+        ],
         "notes": ["repeats: " + ", ".join(f"t{i}" for i in range(30)), "plain"],
         "tasks": [
             {"task": "a", "category": "identical", "winner": None, "old": _json_side(1.0), "new": _json_side(1.0)},
@@ -96,6 +213,23 @@ def _json_side(reward: float | None, rows: int = 1, **others: str) -> dict[str, 
     return {"reward": reward, "rows": rows, "masked": None, "agent_error": None, "failure_kind": None, **others}
 
 
+def plain(value: Any) -> bool:
+    """Whether a value is made of what JSON has, and of nothing else."""
+    if type(value) is dict:
+        return all(type(name) is str and plain(held) for name, held in value.items())
+    return all(map(plain, value)) if type(value) is list else type(value) in (str, int, float, bool, type(None))
+
+
+@pytest.mark.parametrize("result", [RESULT, EMPTY], ids=["full", "empty"])
+def test_it_is_made_of_plain_values_alone(result: CompareResult) -> None:
+    """A script may change it, and hand it to any library."""
+    assert plain(summary_dict(result))
+
+
+def test_without_statistics_there_are_none() -> None:
+    assert summary_dict(CompareResult((), "k", "k", 0, 0, 0, 0))["statistics"] is None
+
+
 def test_the_schema_version_stands_first() -> None:
     assert next(iter(summary_dict(RESULT))) == "schema_version"
 
@@ -121,7 +255,7 @@ class TestSchema:
         assert VALIDATOR.is_valid(summary_dict(result))
 
     def test_allows_more_keys_at_the_top(self) -> None:
-        assert VALIDATOR.is_valid({**summary_dict(RESULT), "statistics": {"n": 3}})
+        assert VALIDATOR.is_valid({**summary_dict(RESULT), "more": {"n": 3}})
 
     def test_documents_every_key_that_a_summary_has(self) -> None:
         schema, summary = summary_schema(), summary_dict(RESULT)
@@ -129,14 +263,25 @@ class TestSchema:
         assert schema["properties"]["counts"]["properties"].keys() == summary["counts"].keys()
         assert schema["properties"]["join"]["properties"].keys() == summary["join"].keys()
         assert schema["properties"]["join_check"]["properties"].keys() == summary["join_check"].keys()
+        assert schema["properties"]["statistics"]["properties"].keys() == summary["statistics"].keys()
+        for name in ("flips", "clusters", "gate"):
+            assert schema["properties"][name]["items"]["properties"].keys() == summary[name][0].keys()
 
     @pytest.mark.parametrize(
         "path",
         [
-            *[("schema_version",), ("counts",), ("join",), ("notes",), ("tasks",)],
+            *[(name,) for name in summary_dict(EMPTY)],
             *[("counts", name) for name in summary_dict(EMPTY)["counts"]],
             *[("join", name) for name in summary_dict(EMPTY)["join"]],
             *[("join_check", name) for name in ("joined", "inputs_compared", "inputs_differ", "tasks_differ")],
+            *[("statistics", name) for name in summary_dict(EMPTY)["statistics"]],
+            *[("statistics", "unmeasured", name) for name in ("tasks", "delta_worst", "delta_best")],
+            *[("flips", 0, name) for name in ("task", "category", "winner", "old", "new", "tests", "signature")],
+            *[("flips", 0, "new", name) for name in ("source", "path", "lines", "unavailable")],
+            *[("flips", 0, "tests", name) for name in ("broken", "fixed")],
+            *[("flips", 0, "repeats", name) for name in ("old", "new", "p_value", "within_noise")],
+            *[("clusters", 0, name) for name in ("signature", "winner", "tasks")],
+            *[("gate", 0, name) for name in ("rule", "value", "tripped")],
             *[("tasks", 0, name) for name in ("task", "category", "winner", "old", "new")],
             *[("tasks", 0, "old", name) for name in ("reward", "rows", "masked", "agent_error", "failure_kind")],
         ],
@@ -159,6 +304,24 @@ class TestSchema:
             (("join_check", "more"), None),
             (("join_check", "joined"), -1),
             (("join_check", "tasks_differ"), [7]),
+            (("statistics", "more"), None),
+            (("statistics", "n"), -1),
+            (("statistics", "delta"), "0"),
+            (("statistics", "p_value"), 1.5),
+            (("statistics", "test"), "coin"),
+            (("statistics", "verdict"), "fine"),
+            (("statistics", "unmeasured", "more"), None),
+            (("flips", 0, "more"), None),
+            (("flips", 0, "category"), "masked"),
+            (("flips", 0, "winner"), None),
+            (("flips", 0, "new", "source"), "pipe"),
+            (("flips", 0, "new", "lines"), [1]),
+            (("flips", 0, "tests", "broken"), None),
+            (("flips", 0, "repeats", "old"), "3 of 4"),
+            (("clusters", 0, "tasks"), []),
+            (("clusters", 0, "winner"), None),
+            (("gate", 0, "value"), None),
+            (("gate", 0, "tripped"), "yes"),
             (("notes",), [{"text": "x"}]),
             (("tasks", 0, "more"), None),
             (("tasks", 0, "task"), 7),
@@ -192,12 +355,15 @@ class TestSummaryLines:
 
     def test_keep_the_order_of_the_keys(self) -> None:
         text = "\n".join(summary_lines(summary_dict(RESULT)))
-        assert list(json.loads(text)) == ["schema_version", "counts", "join", "join_check", "notes", "tasks"]
+        assert list(json.loads(text)) == [
+            *["schema_version", "counts", "join", "join_check"],
+            *["statistics", "flips", "clusters", "gate", "notes", "tasks"],
+        ]
 
     def test_give_each_task_a_line_of_its_own(self) -> None:
         lines = [line.strip().rstrip(",") for line in summary_lines(summary_dict(RESULT))]
         tasks = [json.loads(line) for line in lines if line.startswith('{"task"')]
-        assert tasks == summary_dict(RESULT)["tasks"]
+        assert tasks == [*summary_dict(RESULT)["flips"], *summary_dict(RESULT)["tasks"]]
 
     def test_write_text_beyond_ascii_as_it_is(self) -> None:
         assert list(summary_lines({"task": "caf\u00e9 \u2717"}))[1] == '  "task": "caf\u00e9 \u2717"'

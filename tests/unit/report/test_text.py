@@ -9,7 +9,17 @@ import pytest
 
 from nemo_gym.rollout_compare.figures import Evidence
 from nemo_gym.rollout_compare.report.text import report_lines
-from nemo_gym.rollout_compare.schema import Category, CompareResult, Flip, Note, Row, Side, TaskComparison, TaskSide
+from nemo_gym.rollout_compare.schema import (
+    Category,
+    CompareResult,
+    Flip,
+    Note,
+    Row,
+    Side,
+    TaskComparison,
+    TaskRows,
+    TaskSide,
+)
 
 
 @dataclass(frozen=True)
@@ -33,7 +43,9 @@ def _flip(task: str, old: TaskSide, new: TaskSide, evidence: Evidence | None = N
     assert old.reward is not None
     assert new.reward is not None
     winner = Side.OLD if old.reward > new.reward else Side.NEW
-    return Flip(TaskComparison(task, category, old, new, winner), Nowhere(), evidence)
+    comparison = TaskComparison(task, category, old, new, winner)
+    said = {winner.other: evidence}
+    return Flip(comparison, TaskRows(comparison, Nowhere(), Nowhere()), said.get(Side.OLD), said.get(Side.NEW))
 
 
 def _result(*tasks: TaskComparison | Flip, **others: Any) -> CompareResult:
