@@ -140,6 +140,14 @@ def iter_lines(source: Input) -> Iterator[tuple[int, int, bytes]]:
         yield from zip(*block, strict=True)
 
 
+def begins_file(source: Input, offset: int) -> bool:
+    """Whether the first line begins at an offset: nothing but a byte order mark is before it."""
+    if offset != len(BOM):
+        return offset == 0
+    with reading(source) as (file, _):
+        return file.read(len(BOM)) == BOM
+
+
 def ends_file(source: Input, offset: int) -> bool:
     """Whether nothing, not even a line's end, stands at an offset."""
     with reading(source) as (file, _):

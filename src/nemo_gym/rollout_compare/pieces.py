@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from nemo_gym.rollout_compare.decode import InvalidLine, NotAnObject, parse_object
 from nemo_gym.rollout_compare.inputs import Input
-from nemo_gym.rollout_compare.lines import BOM, LineCount, Piece, ends_file, iter_blocks
+from nemo_gym.rollout_compare.lines import LineCount, Piece, begins_file, ends_file, iter_blocks
 from nemo_gym.rollout_compare.recognize import what_text_seems
 from nemo_gym.rollout_compare.rows import label_for_message
 from nemo_gym.rollout_compare.schema import CompareInputError, Note
@@ -87,7 +87,7 @@ def read_piece(piece: Piece, plan: Plan, on_bytes: Callable[[int], None] | None 
                 try:
                     table.add(_asked([decoder.decode(line)], plan))
                 except (CompareInputError, RecursionError) as error:
-                    faults.append(Fault(number, reason_for(error, piece.source, (number, offset), line, plan.key)))
+                    faults.append(Fault(number, reason_for(error, piece.source, offset, line, plan.key)))
                     if not plan.skip_bad_lines:
                         return PieceTable(table, count.lines, faults)
                 else:
@@ -102,7 +102,7 @@ def _asked(rows: list[Values], plan: Plan) -> list[Values]:
     return [(*_NO_RESULT, *values[RESULTS:]) for values in rows] if plan.planned else rows
 
 
-def reason_for(error: Exception, source: Input, place: tuple[int, int], line: bytes, key: str | None) -> str:
+def reason_for(error: Exception, source: Input, offset: int, line: bytes, key: str | None) -> str:
     """Why a line was refused, with its task as far as it can be told; what it may mean when the file ends there."""
     if isinstance(error, RecursionError):
         return f"invalid JSON ({TOO_DEEP})"
@@ -111,8 +111,7 @@ def reason_for(error: Exception, source: Input, place: tuple[int, int], line: by
             return f"{error} (task {label_for_message(parse_object(line), key)})"
         except (InvalidLine, RecursionError):  # it is nested as deeply as just could be read before
             return f"{error} (task unknown)"
-    number, offset = place
-    seems = what_text_seems(line) if number == 1 and offset <= len(BOM) else None
+    seems = what_text_seems(line) if begins_file(source, offset) else None
     reason = f"{error}; {seems}" if seems else str(error)
     if not isinstance(error, NotAnObject) and ends_file(source, offset + len(line)):
         reason += ": the last line is cut off; the run may still be writing, or was killed"

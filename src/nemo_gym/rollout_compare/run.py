@@ -146,7 +146,7 @@ def _records(
             row = parse_object(data)
             check(row)
         except (CompareInputError, RecursionError) as error:
-            fault = Fault(line, reason_for(error, source, (line, offset), data, plan.key))
+            fault = Fault(line, reason_for(error, source, offset, data, plan.key))
             if faults is None or not plan.skip_bad_lines:
                 raise CompareInputError(f"{source.path}:{line}: {fault.reason}") from None
             faults.append(fault)
