@@ -35,6 +35,8 @@ def check_output(path: Path, inputs: Iterable[Path]) -> None:
         for source in inputs:
             if path.exists() and source.exists() and path.samefile(source):
                 raise CompareInputError(f"cannot write {path}: it is the input {source}")
+        if os.path.islink(os.path.realpath(path)):  # where links end that lead nowhere but to each other
+            raise CompareInputError(f"cannot write {path}: its links lead in a circle")
         if path.is_dir():
             raise CompareInputError(f"cannot write {path}: it is a folder")
         if not path.exists() and not path.resolve().parent.is_dir():
