@@ -17,14 +17,13 @@ is 0 whatever it says, unless --fail-on asks for more; it is 1 when an input
 cannot be read or an output cannot be written.
 
 Examples:
-  # Old server vs Harbor path on the same tasks
+  # Old server vs new one on the same tasks
   gym dev compare old/rollouts.jsonl new/rollouts.jsonl
 
-  # Resolve relative verifier_logs_dir paths against the Harbor server's
-  # folder, keep 30 log lines per flip, and also write a machine-readable
-  # summary
+  # Look for verifier logs in a server's folder too, keep 30 log lines per
+  # flip, and also write a machine-readable summary
   gym dev compare old.jsonl new.jsonl \\
-      --logs-root environment_servers/harbor --tail 30 --json compare.json
+      --logs-root servers/terminal-bench --tail 30 --json compare.json
 
   # Join on an explicit field when auto-detection picks the wrong one
   gym dev compare old.jsonl new.jsonl --key verifier_metadata.instance_id
