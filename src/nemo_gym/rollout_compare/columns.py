@@ -95,8 +95,9 @@ class HalfColumn:
 
     def append_all(self, values: Sequence[int | str | None]) -> None:
         """Add a row for each value, as `halves_of` gives them."""
-        if {int}.issuperset(map(type, values)) and min(values) >= 0 and max(values) < _FIRST_BEYOND:  # type: ignore[type-var,operator]  # all are numbers
-            self.codes.extend(values)  # type: ignore[arg-type]  # as above
+        numbers = [value for value in values if type(value) is int]
+        if len(numbers) == len(values) and min(numbers, default=0) >= 0 and max(numbers, default=0) < _FIRST_BEYOND:
+            self.codes.extend(numbers)
         else:
             self.codes.extend(map(self._code, values))
 

@@ -72,7 +72,7 @@ def _signed_sums(sizes: Sequence[float]) -> list[float]:
     if len(sizes) > bits:
         from random import Random  # late: most runs do not draw, and its import costs them start-up time
 
-        draw = Random(DRAW_SEED)  # noqa: S311 - nothing secret: the same numbers for everybody
+        draw = Random(DRAW_SEED)  # noqa: S311  # nothing secret: the same numbers for everybody
         vectors += map(draw.getrandbits, repeat(bits, len(sizes) - bits))
     sums = [0.0] * (1 << bits)
     for vector, size in zip(vectors, sizes, strict=True):
