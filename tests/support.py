@@ -96,7 +96,7 @@ def facts(table: Table) -> dict[str, Any]:
             [repr(table.reward[i]), *(column[i] for column in columns), {path: named[path][i] for path in named}]
             for i in range(len(table))
         ],
-        "keys": {path: [column.stands, column.first_missing] for path, column in table.keys.items()},
+        "keys": {path: column.first_missing for path, column in table.keys.items()},
         "nameless": [failure.row for failure in table.nameless],
         "attempts": sorted(map(repr, table.attempts(range(len(table))))),
     }

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nemo_gym.rollout_compare import Category, CompareInputError, compare_rollouts
 from nemo_gym.rollout_compare.schema import Side
-from nemo_gym.rollout_compare.task_input import task_input
+from nemo_gym.rollout_compare.task_input import input_numbers, task_input
 from tests.support import PROPERTY, attempt, join_rows, rows_by_task
 
 Row = dict[str, Any]
@@ -115,6 +115,20 @@ def _merged(row: Row, more: Row) -> Row:
     for name, value in more.items():
         made[name] = _merged(made.get(name, {}), value) if isinstance(value, dict) else value
     return made
+
+
+MESSAGES = st.lists(
+    st.fixed_dictionaries({"role": st.sampled_from(["user", "system", None])}, optional={"content": st.text("ab \n")}),
+    max_size=3,
+)
+
+
+@PROPERTY
+@given(st.lists(st.text("ab =#", max_size=3) | MESSAGES | st.none(), max_size=6))
+def test_inputs_have_equal_numbers_exactly_where_their_identities_are_equal(asked: list[Any]) -> None:
+    numbers, identities = list(input_numbers(asked)), list(map(task_input, asked))
+    assert list(map(bool, numbers)) == [identity is not None for identity in identities]
+    assert [numbers.index(number) for number in numbers] == [identities.index(identity) for identity in identities]
 
 
 @PROPERTY

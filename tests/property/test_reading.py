@@ -152,7 +152,7 @@ def check_rows(path: Path, content: bytes, got: Any) -> None:
         assert named == {path: str(row[path]) for path in named}
     for name in ("task_id", "task_name"):
         standing = [row.get(name) is not None for row in expected]
-        assert said["keys"][name] == [sum(standing), standing.index(False) if not all(standing) else None]
+        assert said["keys"][name] == (standing.index(False) if not all(standing) else None)
     halves = [(row.get("_ng_task_index"), row.get("_ng_rollout_index")) for row in expected]
     assert said["attempts"] == sorted(map(repr, {pair for pair in halves if None not in pair}))
 

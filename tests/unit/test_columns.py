@@ -114,40 +114,40 @@ class TestKeyColumn:
             column.append_keys(identities_of([value]), i, [True])
         return column
 
-    def test_it_counts_where_the_field_stands_and_keeps_the_first_row_without_it(self) -> None:
+    def test_it_keeps_the_first_row_without_the_field(self) -> None:
         column = self.column("a", "b", None, "c", None)
-        assert (column.stands, column.first_missing) == (3, 2)
+        assert column.first_missing == 2
 
     def test_a_row_without_a_say_may_lack_it(self) -> None:
         column = KeyColumn()
         column.append_keys(["a", None, "b"], 0, [True, False, True])
-        assert (column.stands, column.first_missing) == (2, None)
+        assert column.first_missing is None
         assert [column[i] for i in range(3)] == ["a", None, "b"]
         column.append_keys([None, None], 3, [False, True])
-        assert (column.stands, column.first_missing) == (2, 4)
+        assert column.first_missing == 4
 
-    def test_once_it_cannot_be_the_key_it_keeps_nothing_but_the_counts(self) -> None:
+    def test_once_it_cannot_be_the_key_it_keeps_nothing(self) -> None:
         column = self.column("a", None, "b")
         column.append_keys(["c", None, "d"], 3, [True] * 3)
-        assert (column.stands, column.first_missing) == (4, 1)
+        assert column.first_missing == 1
         assert (len(column.ids), column.values) == (0, [None])
 
     @pytest.mark.parametrize(
-        ("own", "other", "counts"),
+        ("own", "other", "first_missing"),
         [
-            ("ab", "c", (3, None)),
-            ("ab", "c-", (3, 3)),
-            ("a-b", "c", (3, 1)),
-            ("a-b", "-", (2, 1)),
-            ("", "-", (0, 0)),
-            ("-", "", (0, 0)),
+            ("ab", "c", None),
+            ("ab", "c-", 3),
+            ("a-b", "c", 1),
+            ("a-b", "-", 1),
+            ("", "-", 0),
+            ("-", "", 0),
         ],
     )
-    def test_pieces_count_together(self, own: str, other: str, counts: tuple[int, int | None]) -> None:
+    def test_pieces_are_put_together(self, own: str, other: str, first_missing: int | None) -> None:
         column, more = (self.column(*(None if char == "-" else char for char in text)) for text in (own, other))
         column.extend_keys(more, len(own))
-        assert (column.stands, column.first_missing) == counts
-        if counts[1] is None:
+        assert column.first_missing == first_missing
+        if first_missing is None:
             assert [column[i] for i in range(3)] == list(own + other)
 
     def test_a_value_is_kept_as_the_task_that_it_names(self) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from nemo_gym.rollout_compare.lines import BLOCK_BYTES
 from nemo_gym.rollout_compare.pieces import Plan
 from nemo_gym.rollout_compare.reading import read_tables
 from nemo_gym.rollout_compare.schema import CompareInputError
+from nemo_gym.rollout_compare.table import table_of
 from tests.support import alone, facts, places, read_files, source_of
 
 #: Valid lines of all kinds, with what their rows say; blank lines between them.
@@ -67,7 +70,52 @@ def test_each_file_is_read_by_its_plan(tmp_path: Path) -> None:
         assert [row[0] for row in rows["rows"]] == ["1.0", "0.0"]
         assert planned["rows"] == [["nan", "no reward", None, None, {"task_id": label}] for label in "ab"]
         assert planned["keys"] == rows["keys"]
-        assert keyed["keys"] == {"reward": [2, None]}
+        assert keyed["keys"] == {"reward": None}
+
+
+def inputs_of(path: str, jobs: str) -> Any:
+    """Which rows of a file have equal inputs: for each row the first one like it."""
+    [table] = read_files(path, jobs=int(jobs), piece_bytes=10)
+    [whole] = read_files(path)
+    assert list(table.inputs) == list(whole.inputs)
+    return [list(table.inputs).index(number) for number in table.inputs], list(map(bool, table.inputs))
+
+
+def test_processes_agree_on_which_inputs_are_equal(tmp_path: Path) -> None:
+    asked = [b'"a?"', b'[{"role": "user", "content": "a?"}]', b'"b?"', b"null", b'"a?"']
+    path = file_of(tmp_path / "a.jsonl", [b'{"responses_create_params": {"input": %s}}' % text for text in asked])
+    assert alone(inputs_of, path, "3") == [[0, 0, 2, 3, 0], [True, True, True, False, True]]
+
+
+class TestFieldsThatCannotBeTheKey:
+    """They are not even decoded once a row lacks them: what later rows and blocks say of them must change nothing."""
+
+    ROWS: tuple[dict[str, Any], ...] = (
+        {"task_id": "a", "id": "1"},
+        {"task_id": "b", "task_name": "late"},
+        *({"task_id": f"c{i}", "filler": "x" * 1000, "task_name": f"n{i}", "reward": 0.5} for i in range(1500)),
+        {"task_name": "last", "task_id": "z", "mask_sample": True},
+        {"task_name": "no id", "reward": 1},
+    )
+
+    def test_what_a_later_block_says_of_them_changes_nothing(self, tmp_path: Path) -> None:
+        path = tmp_path / "a.jsonl"
+        for rows in (self.ROWS, self.ROWS[:-1]):
+            file_of(path, [json.dumps(row).encode() for row in rows])
+            assert path.stat().st_size > BLOCK_BYTES
+            for piece_bytes in (1 << 24, 300_000):
+                [table] = read_files(path, piece_bytes=piece_bytes)
+                assert facts(table) == facts(table_of(rows))
+                assert table.keys["task_id"].first_missing == (len(rows) - 1 if len(rows) == len(self.ROWS) else None)
+                stands = {name: number for name, number in table.count_fields().items() if number}
+                assert stands == {name: sum(name in row for row in rows) for name in ("task_name", "task_id", "id")}
+
+    def test_they_are_counted_in_the_file_as_it_was(self, tmp_path: Path) -> None:
+        path = file_of(tmp_path / "a.jsonl", [GOOD])
+        [table] = read_files(path)
+        path.write_bytes(GOOD + b" ")
+        with pytest.raises(CompareInputError, match=f"^{path} has changed or gone since it was first read$"):
+            table.count_fields()
 
 
 class TestRows:

@@ -174,10 +174,10 @@ class TestRun:
         """How deep that is depends on the Python: here it is one record that cannot be added."""
         add = Table.add
 
-        def adding(table: Table, rows: Sequence[Any], *, beside: range | None = None) -> None:
+        def adding(table: Table, rows: Sequence[Any], *more: Any, beside: range | None = None) -> None:
             if beside is not None and "deep" in rows[0]:
                 raise RecursionError
-            add(table, rows, beside=beside)
+            add(table, rows, *more, beside=beside)
 
         monkeypatch.setattr(Table, "add", adding)
         path = run_of(tmp_path, self.MAIN, [{"task_id": "c"}, {"task_id": "deep"}])

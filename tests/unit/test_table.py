@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nemo_gym.rollout_compare.schema import CompareInputError
+from nemo_gym.rollout_compare.schema import CompareInputError, key_paths
 from nemo_gym.rollout_compare.sidecar import failed_attempt
 from nemo_gym.rollout_compare.table import Table, decoder_for, table_of
 from tests.support import facts, places, source_of, write_rows
@@ -48,22 +48,22 @@ FACTS = {
     "masked": 6,
     "rows": [[*said, {"task_id": label}] for *said, label in SAID],
     "keys": {
-        "_ng_task_id": [0, 0],
-        "task_name": [0, 0],
-        "task_id": [13, None],
-        "verifier_metadata.task_id": [0, 0],
-        "verifier_metadata.task_name": [0, 0],
-        "verifier_metadata.instance_id": [0, 0],
-        "verifier_metadata.id": [0, 0],
-        "instance_id": [0, 0],
-        "problem_id": [0, 0],
-        "question_id": [0, 0],
-        "uuid": [0, 0],
-        "id": [0, 0],
-        "task_idx": [0, 0],
-        "scenario_id": [0, 0],
-        "responses_create_params.metadata.instance_id": [0, 0],
-        "responses_create_params.metadata.task_name": [0, 0],
+        "_ng_task_id": 0,
+        "task_name": 0,
+        "task_id": None,
+        "verifier_metadata.task_id": 0,
+        "verifier_metadata.task_name": 0,
+        "verifier_metadata.instance_id": 0,
+        "verifier_metadata.id": 0,
+        "instance_id": 0,
+        "problem_id": 0,
+        "question_id": 0,
+        "uuid": 0,
+        "id": 0,
+        "task_idx": 0,
+        "scenario_id": 0,
+        "responses_create_params.metadata.instance_id": 0,
+        "responses_create_params.metadata.task_name": 0,
     },
     "nameless": [],
     "attempts": ["(0, 1)"],
@@ -71,7 +71,7 @@ FACTS = {
 
 
 def values_of(rows: Sequence[dict[str, Any]], key: str | None = None) -> list[tuple[Any, ...]]:
-    return [decoder_for(key).pick(row) for row in rows]
+    return [decoder_for(key_paths(key)).pick(row) for row in rows]
 
 
 def attempts_of(table: Table) -> set[tuple[int | str, int | str]]:
@@ -183,8 +183,9 @@ class TestTable:
         ]
         table = table_of(rows)
         assert facts(table)["nameless"] == [1, 3]
-        assert (table.keys["task_id"].stands, table.keys["task_id"].first_missing) == (2, 4)
-        assert (table.keys["task_name"].stands, table.keys["task_name"].first_missing) == (1, 0)
+        assert table.keys["task_id"].first_missing == 4
+        assert table.keys["task_name"].first_missing == 0
+        assert (table.count_fields()["task_id"], table.count_fields()["task_name"]) == (2, 1)
         assert table.masked_rows == 4
 
     def test_a_row_that_is_no_failed_attempt_always_has_a_say(self) -> None:
@@ -199,7 +200,7 @@ class TestTable:
             ["1.0", None, None, None, {"id.n": "1"}],
             ["0.0", None, None, None, {"id.n": "b"}],
         ]
-        assert facts(table)["keys"] == {"id.n": [2, None]}
+        assert facts(table)["keys"] == {"id.n": None}
 
     def test_a_broken_row_leaves_the_table_as_it_was(self) -> None:
         table = added(ROWS[:2])
@@ -220,9 +221,10 @@ class TestTable:
         with pytest.raises(RecursionError):
             table.add(values_of([{"task_id": "b", "reward": 1}, {"task_id": "c", "reward": 1, field: deep}]))
         assert facts(table) == before
-        columns = (table.masked, table.agent_error, table.failure_kind, table.inputs, table.keys["task_id"])
+        columns = (table.masked, table.agent_error, table.failure_kind, table.keys["task_id"])
         assert {len(column.ids) for column in columns} == {2}
-        assert [len(table.task_index.codes), len(table.rollout_index.codes), len(table.has_output)] == [2, 2, 2]
+        assert [len(table.task_index.codes), len(table.rollout_index.codes)] == [2, 2]
+        assert [len(table.has_output), len(table.inputs)] == [2, 2]
         table.add(values_of(ROWS[2:]))
         assert facts(table) == FACTS
 
@@ -259,7 +261,7 @@ class TestTable:
         table.add([])
         table.extend(Table(), 5)
         assert len(table) == 0
-        assert facts(table)["keys"]["task_id"] == [0, None]
+        assert facts(table)["keys"]["task_id"] is None
 
 
 class TestPlaces:

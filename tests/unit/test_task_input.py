@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any
 
 import pytest
 
-from nemo_gym.rollout_compare.task_input import input_label, input_labels, task_input
+from nemo_gym.rollout_compare.task_input import input_label, input_labels, input_numbers, task_input
 
 
 def user(content: Any, role: Any = "user", **more: Any) -> dict[str, Any]:
@@ -130,6 +131,38 @@ class TestUnknown:
     )
     def test_absent_or_empty_is_unknown(self, value: Any) -> None:
         assert task_input(value) is None
+
+
+class TestNumbers:
+    VALUES: tuple[Any, ...] = (
+        *("What is 2+2?", "x" * 200, "ab", "\ud800", [user("What is 2+2?", id="msg_1")], [user("x" * 200)]),
+        *([user("a"), user("b")], [user("b"), user("a")], [user("ab", "system")], [user("a", 5)], [{"content": "a"}]),
+        *(None, "", " \n", [], [user("")], [user(" "), user("\t", "system")], [user(5)], {"role": "user"}, 7, True),
+    )
+
+    @staticmethod
+    def same(keys: Sequence[Any]) -> list[int]:
+        """For each key the first that is equal to it."""
+        return [keys.index(key) for key in keys]
+
+    def test_equal_inputs_have_equal_numbers_and_no_others(self) -> None:
+        numbers = list(input_numbers(self.VALUES))
+        identities = [task_input(value) for value in self.VALUES]
+        assert self.same(numbers) == self.same(identities)
+        assert [number == 0 for number in numbers] == [identity is None for identity in identities]
+
+    def test_neighbours_change_nothing(self) -> None:
+        texts = [value for value in self.VALUES if isinstance(value, str)]
+        told = [value for value in texts if value.strip()]
+        alone = {value: input_numbers([value])[0] for value in texts}
+        for column in (texts, told, [*told, None], [*told, [user("a")]]):
+            numbers = input_numbers(column)
+            assert [numbers[i] for i, value in enumerate(column) if isinstance(value, str)] == [
+                alone[value] for value in column if isinstance(value, str)
+            ]
+
+    def test_no_rows_have_none(self) -> None:
+        assert list(input_numbers([])) == []
 
 
 class TestLabel:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from array import array
+from collections import defaultdict
 from collections.abc import Hashable, Sequence
+from itertools import count
 from typing import Any, Generic, TypeVar
 
 from nemo_gym.rollout_compare.rows import Identity, attempt_part, identity_of
@@ -31,32 +33,35 @@ class Column(Generic[T]):
 
     Attributes:
         ids: For each row its value's place in `values`; 0 where it has none.
-        values: The distinct values, in the order in which they were met; the first stands for none.
     """
 
     def __init__(self) -> None:
         """Make a column without rows."""
         self.ids = array("I")
-        self.values: list[T | None] = [None]
-        self._places: dict[T | None, int] | None = None
+        self._values: list[T | None] = [None]
+        self._places: dict[T | None, int] = {}  # empty while the column does not grow
+
+    @property
+    def values(self) -> list[T | None]:
+        """The distinct values, in the order in which they were met; the first stands for none."""
+        if len(self._places) > len(self._values):
+            self._values = list(self._places)
+        return self._values
 
     def __getstate__(self) -> dict[str, Any]:
         """What another process needs: the places can be told from the values."""
-        return {**vars(self), "_places": None}
+        return {**vars(self), "_values": self.values, "_places": {}}
 
     def rest(self) -> None:
         """Give back the memory that only growing takes; the column may grow again all the same."""
-        self._places = None
+        self._values, self._places = self.values, {}
 
     def places(self, values: Sequence[T | None]) -> list[int]:
         """The place of each value; those that are new get the next. Values that are equal must be of one type."""
-        if self._places is None:
-            self._places = dict(zip(self.values, range(len(self.values)), strict=True))
-        known = self._places
-        fresh = [value for value in dict.fromkeys(values) if value not in known]
-        known.update(zip(fresh, range(len(self.values), len(self.values) + len(fresh)), strict=True))
-        self.values.extend(fresh)
-        return list(map(known.__getitem__, values))
+        if not self._places:
+            known = zip(self._values, range(len(self._values)), strict=True)
+            self._places = defaultdict(count(len(self._values)).__next__, known)
+        return list(map(self._places.__getitem__, values))
 
     def append_all(self, values: Sequence[T | None]) -> None:
         """Add a row for each value."""
@@ -71,7 +76,7 @@ class Column(Generic[T]):
 
     def says_anything(self) -> bool:
         """Whether any row has a value."""
-        return len(self.values) > 1
+        return max(len(self._values), len(self._places)) > 1
 
     def extend(self, other: Column[T]) -> None:
         """Add the rows of another column."""
@@ -119,28 +124,24 @@ class HalfColumn:
 
 
 class KeyColumn(Column[Identity]):
-    """The tasks that a field names, and on how many rows it stands.
+    """The tasks that a field names.
 
-    Once a row that has a say lacks the field, it cannot be the key: the identities are dropped and only counted on.
+    Once a row that has a say lacks the field, it cannot be the key: the identities are dropped, and no more are added.
 
     Attributes:
-        stands: On how many rows the field stands.
         first_missing: The first row that has a say and lacks it, None while there is none.
     """
 
     def __init__(self) -> None:
         """Make a column without rows."""
         super().__init__()
-        self.stands = 0
         self.first_missing: int | None = None
 
     def append_keys(self, values: Sequence[Identity | None], first_row: int, has_a_say: Sequence[bool]) -> None:
         """Add a row for each of the field's identities, of which the first is of the given row."""
-        absent = values.count(None)
-        self.stands += len(values) - absent
         if self.first_missing is not None:
             return
-        if absent:
+        if None in values:
             lacking = (i for i, value in enumerate(values) if value is None and has_a_say[i])
             missing = next(lacking, None)
             if missing is not None:
@@ -150,11 +151,10 @@ class KeyColumn(Column[Identity]):
 
     def _drop(self, row: int) -> None:
         self.first_missing = row
-        self.ids, self.values, self._places = array("I"), [None], None
+        self.ids, self._values, self._places = array("I"), [None], {}
 
     def extend_keys(self, other: KeyColumn, rows: int) -> None:
         """Add the rows of another column to the `rows` that are here."""
-        self.stands += other.stands
         if self.first_missing is None:
             if other.first_missing is not None:
                 self._drop(rows + other.first_missing)

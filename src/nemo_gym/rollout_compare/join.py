@@ -117,7 +117,7 @@ def _planned_by(place: Place, rung: Rung) -> Identity | None:
     """The identity of a planned row, of the kind that a run's key gives."""
     planned, row = place
     if rung.kind is Kind.INPUT:
-        return planned.inputs[row]
+        return planned.asked[row]
     return planned_identity(place, rung.name.removeprefix(PLANNED))
 
 

@@ -6,8 +6,8 @@ import unicodedata
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import compress
 
-from nemo_gym.rollout_compare.columns import Column
 from nemo_gym.rollout_compare.figures import JoinCheck
 from nemo_gym.rollout_compare.keys import Choice
 from nemo_gym.rollout_compare.planned import unrecorded_note
@@ -20,17 +20,23 @@ _LABELS_SHOWN = 3
 def check_inputs(tables: dict[Side, Table], tasks_of: dict[Side, array[int]], tasks: Sequence[str]) -> JoinCheck:
     """Compare what the systems were asked, for each task that both runs have."""
     joined = set(tasks_of[Side.OLD]) & set(tasks_of[Side.NEW]) - {len(tasks)}
-    if not all(table.inputs.says_anything() for table in tables.values()):
-        return JoinCheck(len(joined))
-    texts: Column[str] = Column()  # each input of either run once
-    asked = []
-    for side in Side:
-        numbers = texts.places(tables[side].inputs.values)
-        pairs = set(zip(tasks_of[side], map(numbers.__getitem__, tables[side].inputs.ids), strict=True))
-        asked.append({pair for pair in pairs if pair[1]} if 0 in tables[side].inputs.ids else pairs)
-    compared = joined.intersection(*({task for task, _ in pairs} for pairs in asked))
-    differ = sorted({task for task, _ in asked[0] ^ asked[1]} & compared)
+    asked = [_inputs_by_task(tables[side], tasks_of[side]) for side in Side]
+    compared = joined.intersection(*asked)
+    differ = sorted(task for task in compared if asked[0][task] != asked[1][task])
     return JoinCheck(len(joined), len(compared), len(differ), tuple(tasks[task] for task in differ))
+
+
+def _inputs_by_task(table: Table, tasks_of: array[int]) -> dict[int, int | set[int]]:
+    """The number of each task's input, or the set of them where its rows have several; only of tasks that have one."""
+    known = bytes(map(bool, table.inputs))
+    pairs = list(compress(zip(tasks_of, table.inputs, strict=True), known))
+    one: dict[int, int | set[int]] = dict(pairs)
+    if len(one) == len(pairs) or len(one) == len(distinct := set(pairs)):
+        return one
+    several: dict[int, set[int]] = {}
+    for task, asked in distinct:
+        several.setdefault(task, set()).add(asked)
+    return {task: numbers if len(numbers) > 1 else numbers.pop() for task, numbers in several.items()}
 
 
 def doubts(

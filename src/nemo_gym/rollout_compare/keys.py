@@ -118,7 +118,7 @@ def _height(pair: tuple[Rung, Rung]) -> tuple[int, bool, int]:
 def _fallback(ladder: Sequence[Rung]) -> Rung | None:
     """The earliest field that tells tasks apart, else the earliest; a position in a file or a refused input never."""
     own = [rung for rung in ladder if rung.kind in (Kind.FIELD, Kind.PLANNED)]
-    by_input = [rung for rung in ladder if rung.kind is Kind.INPUT and not rung.rejected]
+    by_input = [rung for rung in ladder if rung.kind is Kind.INPUT]
     return next((rung for rung in (*own, *by_input) if not rung.rejected), None) or next(iter(own), None)
 
 
@@ -147,12 +147,12 @@ def _indexes_agree(ladders: dict[Side, list[Rung]], tables: dict[Side, Table]) -
     return bool(both) and all(asked[0][index] == asked[1][index] for index in both)
 
 
-def _inputs_by_index(table: Table, rung: Rung) -> dict[Identity, set[str]]:
-    found: dict[Identity, set[str]] = {}
-    for index, asked in set(zip(rung.column.ids, table.inputs.ids, strict=True)):
-        identity, text = rung.column.values[index], table.inputs.values[asked]
-        if identity is not None and text is not None:
-            found.setdefault(identity, set()).add(text)
+def _inputs_by_index(table: Table, rung: Rung) -> dict[Identity, set[int]]:
+    found: dict[Identity, set[int]] = {}
+    for index, asked in set(zip(rung.column.ids, table.inputs, strict=True)):
+        identity = rung.column.values[index]
+        if identity is not None and asked:
+            found.setdefault(identity, set()).add(asked)
     return found
 
 
@@ -200,19 +200,20 @@ def _described(rung: Rung) -> str:
 
 def _no_key(table: Table, ladders: dict[Side, list[Rung]]) -> CompareInputError:
     """Say on how many rows each candidate stands, which row spoils the best, and what can be done."""
-    best, column = max(table.keys.items(), key=lambda item: item[1].stands)
-    row = table.origin(column.first_missing or 0)
+    stands = table.count_fields()
+    best = max(stands, key=stands.__getitem__)
+    row = table.origin(table.keys[best].first_missing or 0)
     if table.key is not None:
         names = list(row.read())
         more = f" and {len(names) - _SHOWN_FIELDS} more" if len(names) > _SHOWN_FIELDS else ""
         return CompareInputError(
             f"{row.where}: row has no '{best}' field (keys: {', '.join(names[:_SHOWN_FIELDS])}{more})"
         )
-    stands = [f"{path} {other.stands}" for path, other in table.keys.items() if other.stands or path in KEY_CANDIDATES]
+    found = [f"{path} {number}" for path, number in stands.items() if number or path in KEY_CANDIDATES]
     rows = len(table) - len(table.nameless)
     index = all(ladder and ladder[-1].kind is Kind.INDEX for ladder in ladders.values())
     return CompareInputError(
         f"{row.where}: row has no '{best}' field, and no other field names the task of every row "
-        f"(of {rows} {'row' if rows == 1 else 'rows'}: {', '.join(stands)}); name the field with --key"
+        f"(of {rows} {'row' if rows == 1 else 'rows'}: {', '.join(found)}); name the field with --key"
         + (f"; --key {INDEX_PATH} is right if both runs read the same inputs file" if index else "")
     )

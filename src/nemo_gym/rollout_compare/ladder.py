@@ -44,9 +44,9 @@ class Rung:
         kind: Kind,
         rank: int,
         column: Callable[[], Column[Any]],
-        judge: Callable[[Column[Any]], str | None],
+        judge: Callable[[], str | None],
     ) -> None:
-        """Make one of the column of its identities and of what finds fault with it."""
+        """Make one of what gives the column of its identities and of what finds fault with it."""
         self.name, self.kind, self.rank = name, kind, rank
         self._column, self._judge = column, judge
 
@@ -58,7 +58,7 @@ class Rung:
     @cached_property
     def rejected(self) -> str | None:
         """Why it does not tell tasks apart, None if it may."""
-        return self._judge(self.column)
+        return self._judge()
 
 
 def ladder_of(table: Table) -> list[Rung]:
@@ -69,7 +69,7 @@ def ladder_of(table: Table) -> list[Rung]:
             Kind.FIELD,
             rank,
             partial(itself, column),
-            partial(_merges, table) if _questioned(table, path) else fine,
+            partial(_merges, table, column) if _questioned(table, path) else fine,
         )
         for rank, (path, column) in enumerate(table.keys.items())
         if column.first_missing is None
@@ -80,12 +80,11 @@ def ladder_of(table: Table) -> list[Rung]:
     codes = table.task_index.codes
     places = {path: rank for rank, path in enumerate(table.keys, fields)}
     for path, planned in planned_columns(table).items():
-        ladder.append(
-            Rung(PLANNED + path, Kind.PLANNED, places[path], partial(itself, planned), partial(_merges, table))
-        )
-    if _on_every_voter(table, table.inputs.ids, 0):
-        by_input = partial(itself, table.inputs)
-        ladder.append(Rung(INPUT_PATH, Kind.INPUT, 2 * fields, by_input, lambda _: _crosses_identity(table)))
+        judge = partial(_merges, table, planned)
+        ladder.append(Rung(PLANNED + path, Kind.PLANNED, places[path], partial(itself, planned), judge))
+    if _on_every_voter(table, table.inputs, 0):
+        judge = partial(_crosses_identity, table)
+        ladder.append(Rung(INPUT_PATH, Kind.INPUT, 2 * fields, lambda: table.asked, judge))
     one_run = len(table.shards) < 2 or len(set(_positions(table))) == len(set(codes))
     if one_run and _on_every_voter(table, codes, -1):
         ladder.append(Rung(INDEX_PATH, Kind.INDEX, 2 * fields + 1, partial(_by_index, table), fine))
@@ -101,7 +100,7 @@ def itself(column: Column[Any]) -> Column[Any]:
     return column
 
 
-def fine(_: Column[Any]) -> None:
+def fine() -> None:
     """No fault: the column is not questioned."""
 
 
@@ -122,7 +121,7 @@ def _merges(table: Table, column: Column[Identity]) -> str | None:
 
     One task may be asked in other words at each attempt: rows of one task index are no two tasks.
     """
-    pairs = set(zip(column.ids, table.inputs.ids, strict=True))
+    pairs = set(zip(column.ids, table.inputs, strict=True))
     inputs = Counter(value for value, asked in pairs if value and asked)
     several = {value: count for value, count in inputs.items() if count > 1}
     if several:
@@ -153,7 +152,7 @@ def _crosses_identity(table: Table) -> str | None:
     """Why the input does not tell tasks apart as the rows' own identities do, None if it does or there are none."""
     known = {
         (asked, position)
-        for asked, position in zip(table.inputs.ids, _positions(table), strict=True)
+        for asked, position in zip(table.inputs, _positions(table), strict=True)
         if asked and position != -1
     }
     if len({asked for asked, _ in known}) < len(known):
@@ -162,7 +161,7 @@ def _crosses_identity(table: Table) -> str | None:
         return f"rows with one {INDEX_PATH} have different inputs"
     certain = table.keys.get(_UNQUESTIONED)
     if certain is not None and certain.first_missing is None:
-        ids = {pair for pair in zip(table.inputs.ids, certain.ids, strict=True) if all(pair)}
+        ids = {pair for pair in zip(table.inputs, certain.ids, strict=True) if all(pair)}
         if len({asked for asked, _ in ids}) < len(ids):
             return f"rows with different {_UNQUESTIONED} share an input"
     return None

@@ -78,14 +78,15 @@ def read_piece(piece: Piece, plan: Plan, on_bytes: Callable[[int], None] | None 
     """
     table, count = Table(plan.key), LineCount(on_bytes)
     faults: list[Fault] = []
-    decoder = decoder_for(plan.key)
     for block in iter_blocks(piece, count):
+        fields = table.fields()
+        decoder = decoder_for(fields)
         try:
-            table.add(_asked(decoder.decode_all(block.lines), plan))
+            table.add(_asked(decoder.decode_all(block.lines), plan), fields)
         except (CompareInputError, RecursionError):
             for number, offset, line in zip(*block, strict=True):
                 try:
-                    table.add(_asked([decoder.decode(line)], plan))
+                    table.add(_asked([decoder.decode(line)], plan), fields)
                 except (CompareInputError, RecursionError) as error:
                     faults.append(Fault(number, reason_for(error, piece.source, offset, line, plan.key)))
                     if not plan.skip_bad_lines:

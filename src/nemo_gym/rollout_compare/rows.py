@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from typing import Any, NamedTuple
 
 from nemo_gym.rollout_compare.decode import dig
@@ -23,6 +24,13 @@ OUTPUT_PATHS = ("verifier_logs_dir", "test_output", "verifier_stdout", "verifier
 
 ERROR_TEXT_LIMIT = 120
 _SHOWN_VALUE_LIMIT = 200
+
+Texts = Sequence[str | None]
+
+#: Integers below this are doubles too.
+_EXACT = 1 << 53
+_NUMBERS = {float, int}
+_MASK_TYPES = {bool, type(None)}
 
 #: What tells a task apart: its id as text, or (taskset, id).
 Identity = str | tuple[str, str]
@@ -52,6 +60,40 @@ def facts_of(reward: Any, mask_sample: Any, instance_mask: Any, failure_kind: An
     masked = _mask(mask_sample if mask_sample is not None else instance_mask, kind, number)
     finite = number if number is not None and math.isfinite(number) else None
     return Facts(finite, masked, _agent_error(error, metadata), kind if masked is None else None)
+
+
+def results_of(columns: Sequence[Sequence[Any]]) -> tuple[Sequence[float], Texts, Texts, Texts]:
+    """What `facts_of` says of many rows, each value a column; a row without a finite reward has NaN.
+
+    Most rows say nothing but their reward: only the others are looked at closely.
+
+    Raises:
+        CompareInputError: As `facts_of`, for one of the rows.
+    """
+    rewards = list(columns[0])
+    said = set(_no_plain_number(rewards))
+    for column in columns[1:]:
+        said.update(compress(range(len(rewards)), column))
+    for mask in columns[1:3]:
+        if not _MASK_TYPES.issuperset(map(type, mask)):
+            said.update(i for i, value in enumerate(mask) if type(value) not in _MASK_TYPES)
+    nothing: list[str | None] = [None] * len(rewards)
+    masked, errors, kinds = (nothing[:], nothing[:], nothing[:]) if said else (nothing,) * 3
+    for i in said:
+        fact = facts_of(*(column[i] for column in columns))
+        rewards[i] = math.nan if fact.reward is None else fact.reward
+        masked[i], errors[i], kinds[i] = fact.masked, fact.agent_error, fact.failure_kind
+    return rewards, masked, errors, kinds
+
+
+def _no_plain_number(rewards: Sequence[Any]) -> Sequence[int]:
+    """The places of all but finite numbers that a double holds as they are."""
+    given = [reward for reward in rewards if reward is not None]
+    if not _NUMBERS.issuperset(map(type, given)) or not (
+        min(given, default=0) > -_EXACT and max(given, default=0) < _EXACT and all(map(math.isfinite, given))
+    ):
+        return [i for i, reward in enumerate(rewards) if type(reward) is not float or not math.isfinite(reward)]
+    return [i for i, reward in enumerate(rewards) if reward is None] if len(given) < len(rewards) else ()
 
 
 def _number(reward: Any) -> float | None:

@@ -101,7 +101,7 @@ def run_tables(
 
 def _add_failures(table: Table, rows: range, sidecar: Input, plan: Plan) -> None:
     """Add the failures of the shard whose rows these are."""
-    pick = decoder_for(plan.key).pick
+    pick = decoder_for(key_paths(plan.key)).pick
     faults: list[Fault] = []
     records = _records(sidecar, plan, faults)
     fields = (*key_paths(plan.key), *ATTEMPT_PATHS, INPUT_PATH, "error", "response.metadata")

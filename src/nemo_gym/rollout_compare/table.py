@@ -5,23 +5,22 @@ The table of a run is the tables of its pieces put together in order (`Table.ext
 
 from __future__ import annotations
 
-import math
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from nemo_gym.rollout_compare.columns import Column, HalfColumn, KeyColumn, halves_of, identities_of
 from nemo_gym.rollout_compare.decode import RowDecoder
-from nemo_gym.rollout_compare.origins import MemoryRow, Origins
+from nemo_gym.rollout_compare.origins import MemoryRow, Origins, read_again
 from nemo_gym.rollout_compare.rows import (
     ATTEMPT_PATHS,
     OUTPUT_PATHS,
     RESULT_PATHS,
     FailedAttempt,
-    facts_of,
     label_for_message,
+    results_of,
 )
 from nemo_gym.rollout_compare.schema import (
     KEY_CANDIDATES,
@@ -32,25 +31,22 @@ from nemo_gym.rollout_compare.schema import (
     RowSource,
     key_paths,
 )
-from nemo_gym.rollout_compare.task_input import INPUT_PATH, task_input
+from nemo_gym.rollout_compare.task_input import INPUT_PATH, input_numbers, task_input
 
-Texts = Sequence[str | None]
 Values = tuple[Any, ...]
 """What a decoder gives for a row: the values at the paths of `decoder_for`, in their order."""
 
 RESULTS = len(RESULT_PATHS)
-_NO_REWARD = math.nan
-_EXACT = 1 << 53
-
+_INPUT = RESULTS + len(ATTEMPT_PATHS)
 
 #: The task's position in the input file of its run.
 INDEX_PATH = ATTEMPT_PATHS[0]
 
 
-@lru_cache(maxsize=8)
-def decoder_for(key: str | None) -> RowDecoder:
-    """What gives the values of a row that a table takes."""
-    return RowDecoder((*RESULT_PATHS, *ATTEMPT_PATHS, INPUT_PATH, *OUTPUT_PATHS, *key_paths(key)), OUTPUT_PATHS)
+@lru_cache(maxsize=32)
+def decoder_for(fields: Sequence[str]) -> RowDecoder:
+    """What gives the values of a row that a table takes, those of the fields that may be the key last."""
+    return RowDecoder((*RESULT_PATHS, *ATTEMPT_PATHS, INPUT_PATH, *OUTPUT_PATHS, *fields), OUTPUT_PATHS)
 
 
 class Failure(NamedTuple):
@@ -71,7 +67,7 @@ class Table:
         failure_kind: The failure kind of an unmasked row.
         task_index: The task's position in the run's input file, as far as recorded.
         rollout_index: The attempt's number, as far as recorded.
-        inputs: What the system was asked, as far as the row tells.
+        inputs: A number for what the system was asked, as `input_numbers` gives it; 0 where the row does not tell.
         has_output: For each row 1 if it may have verifier output, else 0.
         keys: The tasks named by each field that may be the key.
         failures: The failed attempts.
@@ -93,7 +89,7 @@ class Table:
         self.failure_kind: Column[str] = Column()
         self.task_index = HalfColumn()
         self.rollout_index = HalfColumn()
-        self.inputs: Column[str] = Column()
+        self.inputs = array("q")
         self.has_output = bytearray()
         self.keys = {path: KeyColumn() for path in key_paths(key)}
         self.failures: list[Failure] = []
@@ -116,10 +112,11 @@ class Table:
 
     def origin(self, row: int) -> RowSource:
         """Where a row can be read again."""
-        return MemoryRow(self.memory[row], f"row {row + 1}") if self.memory else self._file_row(row)
+        return MemoryRow(self.memory[row], f"row {row + 1}") if self.memory else self.origins.of(row)
 
-    def _file_row(self, row: int) -> RowSource:
-        return self.origins.of(row, has_output=bool(self.has_output[row]))
+    def output_origin(self, row: int) -> RowSource:
+        """Where a row's verifier output can be read; such a source knows if there is none, and reads nothing then."""
+        return self.origin(row) if self.memory else self.origins.of(row, has_output=bool(self.has_output[row]))
 
     def has_voters(self) -> bool:
         """Whether any row has a say in what the key is."""
@@ -136,8 +133,50 @@ class Table:
             rollout = self.rollout_index.value(self.rollout_index.codes[row])
             yield None if index is None or rollout is None else (index, rollout)
 
-    def add(self, rows: Sequence[Values], *, beside: range | None = None) -> None:
-        """Add rows by the values that the decoder gives for them; failed attempts are beside the rows of a shard.
+    def fields(self) -> tuple[str, ...]:
+        """The fields that may still be the key."""
+        return tuple(path for path, column in self.keys.items() if column.first_missing is None)
+
+    def count_fields(self) -> dict[str, int]:
+        """On how many rows each field that may be the key stands. All rows are read again.
+
+        Raises:
+            CompareInputError: A row can no longer be read.
+        """
+        stands = dict.fromkeys(self.keys, 0)
+        for _, values in self._again(range(len(self)), tuple(self.keys)):
+            for path, value in zip(self.keys, values[-len(self.keys) :], strict=True):
+                stands[path] += value is not None
+        return stands
+
+    def _again(self, rows: Sequence[int], fields: Sequence[str] = ()) -> Iterator[tuple[int, Values]]:
+        """The given rows with their values, read again."""
+        for i, values in read_again(list(map(self.origin, rows)), decoder_for(tuple(fields))):
+            if isinstance(values, Exception):
+                raise values
+            yield rows[i], values
+
+    @cached_property
+    def asked(self) -> Column[str]:
+        """The identity of what the system was asked. Rows are known by numbers: one of each number is read again.
+
+        Raises:
+            CompareInputError: A row can no longer be read.
+        """
+        first = dict(zip(reversed(self.inputs), range(len(self) - 1, -1, -1), strict=True))
+        rows = [row for number, row in first.items() if number]
+        identities = {self.inputs[row]: task_input(values[_INPUT]) for row, values in self._again(rows)}
+        found: Column[str] = Column()
+        found.append_all(list(map(identities.get, self.inputs)))
+        return found
+
+    def add(self, rows: Sequence[Values], fields: Sequence[str] | None = None, *, beside: range | None = None) -> None:
+        """Add rows by the values that a decoder gives for them; failed attempts are beside the rows of a shard.
+
+        Args:
+            rows: The values.
+            fields: The decoder's fields, among which are all that may still be the key; None for all that ever may.
+            beside: The rows that failed attempts are recorded with; their values are those of all fields.
 
         Raises:
             CompareInputError: A value breaks a rule; the text does not say in which row, and the table is as before.
@@ -146,11 +185,11 @@ class Table:
         if not rows:
             return
         columns = list(zip(*rows, strict=True))
-        rewards, masked, errors, kinds = _results(columns[:RESULTS])
+        rewards, masked, errors, kinds = results_of(columns[:RESULTS])
         index, rollout, asked, *others = columns[RESULTS:]
         outputs, keys = others[: len(OUTPUT_PATHS)], others[len(OUTPUT_PATHS) :]
         halves = halves_of(index), halves_of(rollout)
-        inputs = asked if asked.count(None) == len(asked) else list(map(task_input, asked))
+        inputs = input_numbers(asked)
         identities = [identities_of(values) for values in keys]
 
         first = len(self)
@@ -161,7 +200,7 @@ class Table:
         self.task_index.append_all(halves[0])
         self.rollout_index.append_all(halves[1])
         self.has_output += _any_said(outputs)
-        self.inputs.append_all(inputs)
+        self.inputs.extend(inputs)
         has_a_say: Sequence[bool] = (True,) * len(rows)
         if beside is not None:
             voting = keys[: len(KEY_CANDIDATES)]
@@ -169,8 +208,8 @@ class Table:
             failures = [Failure(first + i, beside) for i in range(len(rows))]
             self.failures.extend(failures)
             self.nameless.extend(failure for failure, says in zip(failures, has_a_say, strict=True) if not says)
-        for column, named in zip(self.keys.values(), identities, strict=True):
-            column.append_keys(named, first, has_a_say)
+        for path, named in zip(self.keys if fields is None else fields, identities, strict=True):
+            self.keys[path].append_keys(named, first, has_a_say)
 
     def add_shard(self, other: Table) -> range:
         """Add the rows of a whole rollouts file; which rows they are. The range itself stands for the file."""
@@ -188,7 +227,7 @@ class Table:
 
     def rest(self) -> None:
         """Give back the memory that only growing takes; the table may grow again all the same."""
-        columns: list[Column[Any]] = [self.masked, self.agent_error, self.failure_kind, self.inputs]
+        columns: list[Column[Any]] = [self.masked, self.agent_error, self.failure_kind]
         for column in (*columns, *self.keys.values()):
             column.rest()
 
@@ -208,40 +247,12 @@ class Table:
         self.origins.extend(other.origins, lines_before)
 
 
-def _results(columns: Sequence[Values]) -> tuple[Sequence[float], Texts, Texts, Texts]:
-    """What rows say of their result: reward, mask, agent error, failure kind.
-
-    Most say nothing but their reward: only the others are looked at closely.
-    """
-    said = [i for i, row in enumerate(zip(*columns, strict=True)) if not _only_a_reward(*row)]
-    rewards = list(columns[0])
-    nothing: list[str | None] = [None] * len(rewards)
-    masked, errors, kinds = nothing[:], nothing[:], nothing
-    for i in said:
-        fact = facts_of(*(column[i] for column in columns))
-        rewards[i] = _NO_REWARD if fact.reward is None else fact.reward
-        masked[i], errors[i], kinds[i] = fact.masked, fact.agent_error, fact.failure_kind
-    return rewards, masked, errors, kinds
-
-
 def _any_said(columns: Sequence[Values]) -> bytes:
     """For each row 1 if any of the columns has a value, else 0."""
     said = [column for column in columns if column.count(None) < len(column)]
     if not said:
         return bytes(len(columns[0]))
     return bytes(any(value is not None for value in values) for values in zip(*said, strict=True))
-
-
-def _only_a_reward(reward: Any, mask: Any, instance_mask: Any, kind: Any, error: Any, metadata: Any) -> bool:
-    """Whether a row says that it counts, with a finite reward, and nothing else: `facts_of` would find just this."""
-    return (
-        (mask is None or mask is False)
-        and (instance_mask is None or instance_mask is False)
-        and not kind
-        and not error
-        and not metadata
-        and ((type(reward) is float and reward - reward == 0.0) or (type(reward) is int and abs(reward) < _EXACT))
-    )
 
 
 def table_of(rows: Sequence[Row], key: str | None = None) -> Table:
@@ -252,7 +263,7 @@ def table_of(rows: Sequence[Row], key: str | None = None) -> Table:
     """
     table = Table(key)
     table.memory = rows
-    pick = decoder_for(key).pick
+    pick = decoder_for(tuple(table.keys)).pick
     for failed, group in groupby(rows, key=lambda row: isinstance(row, FailedAttempt)):
         values = list(map(pick, group))
         beside = range(len(table)) if failed else None
