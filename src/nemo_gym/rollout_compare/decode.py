@@ -79,16 +79,16 @@ class RowDecoder:
         except ValueError:  # a field that cannot be known beforehand, with a quote or a backslash in its name
             self._fast = None
 
-    def decode(self, line: bytes) -> tuple[Any, ...]:
+    def decode(self, line: bytes | memoryview) -> tuple[Any, ...]:
         """The values of a line, or `InvalidLine`."""
         if self._fast:
             try:
                 return self._fast.decode(line)
             except _REFUSALS:
                 pass
-        return self.pick(parse_object(line))
+        return self.pick(parse_object(bytes(line)))
 
-    def decode_all(self, lines: Sequence[bytes]) -> list[tuple[Any, ...]]:
+    def decode_all(self, lines: Sequence[bytes | memoryview]) -> list[tuple[Any, ...]]:
         """The values of each line, or `InvalidLine` for any of them."""
         if self._fast:
             try:
@@ -114,19 +114,19 @@ class _FastDecoder:
             for name in leaf:
                 branch = branch.setdefault(name, {})
         row_type, attributes = _struct(tree, raw)
-        self._row: Callable[[bytes], Any] = msgspec.json.Decoder(row_type).decode
+        self._row: Callable[[bytes | memoryview], Any] = msgspec.json.Decoder(row_type).decode
         self._attributes = [[attributes[leaf[: depth + 1]] for depth in range(len(leaf))] for leaf in leaves]
         self._values: Callable[[Any], tuple[Any, ...]] = attrgetter(*(".".join(path) for path in self._attributes))
         # A wanted path may go on inside another wanted value (`response.metadata.id`).
         below = [names[len(leaf) :] for names, leaf in zip(wanted, leaves, strict=True)]
         self._inside = [(i, names) for i, names in enumerate(below) if names]
 
-    def decode_all(self, lines: Sequence[bytes]) -> list[tuple[Any, ...]]:
+    def decode_all(self, lines: Sequence[bytes | memoryview]) -> list[tuple[Any, ...]]:
         if self._inside:
             return list(map(self.decode, lines))
         return list(map(self._values, map(self._row, lines)))
 
-    def decode(self, line: bytes) -> tuple[Any, ...]:
+    def decode(self, line: bytes | memoryview) -> tuple[Any, ...]:
         row = self._row(line)
         try:
             values = self._values(row)

@@ -8,12 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, compress
+from operator import add
 from typing import BinaryIO, NamedTuple
 
 from nemo_gym.rollout_compare.inputs import Input, reading
 
 BLOCK_BYTES = 1 << 20
 BOM = b"\xef\xbb\xbf"
+
+_TAIL_BYTES = 1 << 16
+_LONG_LINE = 1 << 12
+
+Line = bytes | memoryview
+"""A line without its end; a long one is a view of the block that it was read in, which spares a copy."""
 
 
 class Block(NamedTuple):
@@ -27,7 +34,7 @@ class Block(NamedTuple):
 
     numbers: Sequence[int]
     offsets: Sequence[int]
-    lines: Sequence[bytes]
+    lines: Sequence[Line]
 
 
 class Piece(NamedTuple):
@@ -69,15 +76,17 @@ def iter_blocks(piece: Piece, count: LineCount | None = None, block_bytes: int =
             return
         file.seek(offset)
         done = stored.tell()
-        pending: list[bytes] = []
-        while data := file.read(block_bytes):
+        begun: list[bytes] = []
+        reached = offset
+        while data := file.read(_wanted(piece, reached, block_bytes)):
             before, done = done, stored.tell()
             count.on_bytes(done - before)
-            pending.append(data)
-            if b"\n" not in data:
+            reached += len(data)
+            lines, rest = _split(begun, data)
+            if not lines:
+                begun.append(rest)
                 continue
-            *lines, rest = b"".join(pending).split(b"\n")
-            pending = [rest]
+            begun = [rest]
             lines = _before(piece.stop, offset, lines)
             after = offset + sum(map(len, lines)) + len(lines)
             yield _block(count.lines + 1, offset, lines)
@@ -85,7 +94,7 @@ def iter_blocks(piece: Piece, count: LineCount | None = None, block_bytes: int =
             offset = after
             if piece.stop is not None and offset >= piece.stop:
                 return
-        last = b"".join(pending)
+        last = b"".join(begun)
         if last:
             yield _block(count.lines + 1, offset, [last])
             count.lines += 1
@@ -98,7 +107,7 @@ def _first_line(file: BinaryIO, piece: Piece) -> int | None:
     offset = piece.start - 1
     file.seek(offset)
     while piece.stop is None or offset < piece.stop - 1:
-        wanted = BLOCK_BYTES if piece.stop is None else min(BLOCK_BYTES, piece.stop - 1 - offset)
+        wanted = _TAIL_BYTES if piece.stop is None else min(_TAIL_BYTES, piece.stop - 1 - offset)
         data = file.read(wanted)
         if not data:
             return None
@@ -109,7 +118,27 @@ def _first_line(file: BinaryIO, piece: Piece) -> int | None:
     return None
 
 
-def _before(stop: int | None, offset: int, lines: list[bytes]) -> list[bytes]:
+def _wanted(piece: Piece, reached: int, block_bytes: int) -> int:
+    """How many bytes to read next: beyond the piece not many, for there only its last line ends."""
+    return block_bytes if piece.stop is None else min(block_bytes, max(piece.stop - reached, _TAIL_BYTES))
+
+
+def _split(begun: Sequence[bytes], data: bytes) -> tuple[list[Line], bytes]:
+    """The lines that end in the data, of which the first was begun before, and how the next one begins."""
+    if data.count(b"\n") * _LONG_LINE > len(data):
+        *short, rest = b"".join([*begun, data]).split(b"\n")
+        return list(short), rest
+    lines: list[Line] = []
+    view, start = memoryview(data), 0
+    while (end := data.find(b"\n", start)) >= 0:
+        lines.append(view[start:end])
+        start = end + 1
+    if lines and begun:
+        lines[0] = b"".join([*begun, lines[0]])
+    return lines, data[start:]
+
+
+def _before(stop: int | None, offset: int, lines: list[Line]) -> list[Line]:
     """The lines, of which the first begins at an offset, that begin before `stop`."""
     if stop is None or offset + sum(map(len, lines)) + len(lines) <= stop:
         return lines
@@ -122,13 +151,12 @@ def _before(stop: int | None, offset: int, lines: list[bytes]) -> list[bytes]:
     return kept
 
 
-def _block(number: int, offset: int, lines: list[bytes]) -> Block:
+def _block(number: int, offset: int, lines: list[Line]) -> Block:
     numbers: Sequence[int] = range(number, number + len(lines))
-    ends = accumulate(map(len, lines), initial=offset)
-    offsets = [end + i for i, end in enumerate(ends)][:-1]
-    if offset == 0 and lines and lines[0].startswith(BOM):
+    offsets = list(map(add, accumulate(map(len, lines), initial=offset), range(len(lines))))
+    if offset == 0 and lines and lines[0][: len(BOM)] == BOM:
         lines[0], offsets[0] = lines[0][len(BOM) :], len(BOM)
-    filled = [bool(line) and not line.isspace() for line in lines]
+    filled = [line[:1] == b"{" or bool(bytes(line).strip()) for line in lines]
     if all(filled):
         return Block(numbers, offsets, lines)
     return Block(list(compress(numbers, filled)), list(compress(offsets, filled)), list(compress(lines, filled)))
@@ -137,7 +165,7 @@ def _block(number: int, offset: int, lines: list[bytes]) -> Block:
 def iter_lines(source: Input) -> Iterator[tuple[int, int, bytes]]:
     """The lines of a whole file that are not blank: (number, byte offset, line without its end)."""
     for block in iter_blocks(Piece(source)):
-        yield from zip(*block, strict=True)
+        yield from zip(block.numbers, block.offsets, map(bytes, block.lines), strict=True)
 
 
 def begins_file(source: Input, offset: int) -> bool:

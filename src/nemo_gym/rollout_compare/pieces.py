@@ -88,7 +88,7 @@ def read_piece(piece: Piece, plan: Plan, on_bytes: Callable[[int], None] | None 
                 try:
                     table.add(_asked([decoder.decode(line)], plan), fields)
                 except (CompareInputError, RecursionError) as error:
-                    faults.append(Fault(number, reason_for(error, piece.source, offset, line, plan.key)))
+                    faults.append(Fault(number, reason_for(error, piece.source, offset, bytes(line), plan.key)))
                     if not plan.skip_bad_lines:
                         return PieceTable(table, count.lines, faults)
                 else:
