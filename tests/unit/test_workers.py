@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from nemo_gym.rollout_compare import workers
+from nemo_gym.rollout_compare import reading, workers
 from nemo_gym.rollout_compare.command import run_compare
 from nemo_gym.rollout_compare.inputs import Input
 from nemo_gym.rollout_compare.lines import Piece
-from nemo_gym.rollout_compare.pieces import PieceTable, Plan
+from nemo_gym.rollout_compare.pieces import PieceTable, Plan, read_piece
 from nemo_gym.rollout_compare.reading import read_tables
 from nemo_gym.rollout_compare.schema import CompareInputError
 from nemo_gym.rollout_compare.table import Table
@@ -91,8 +91,8 @@ class TestProcesses:
 
         def ask() -> list[Any]:
             answers = []
-            for number, piece in enumerate(asked):
-                here.send((number, (piece, Plan())))
+            for number in range(len(asked)):
+                here.send(number)
                 while isinstance((answer := here.recv())[1], int):
                     pass  # how far it has got
                 answers.append(answer)
@@ -102,7 +102,7 @@ class TestProcesses:
         answers: list[Any] = []
         asker = threading.Thread(target=lambda: answers.extend(ask()))
         asker.start()
-        workers._work(there, [other])
+        workers._work(lambda piece, on_bytes: read_piece(piece, Plan(), on_bytes), asked, there, [other])
         asker.join()
         assert handlers == [(signal.SIGINT, signal.SIG_DFL)]
         assert other.closed
@@ -172,7 +172,7 @@ def children_left(name: str) -> dict[str, int | bool]:
 
 def kill_readers(when: str) -> None:
     """See to it that reading processes are killed."""
-    read_piece: Callable[..., PieceTable] = vars(workers)["read_piece"]
+    read_piece: Callable[..., PieceTable] = vars(reading)["read_piece"]
     wait = connection.wait
 
     def killed_while_reading(piece: Piece, *others: Any) -> PieceTable:
@@ -191,9 +191,9 @@ def kill_readers(when: str) -> None:
     if when == "at_once":
         os.register_at_fork(after_in_child=lambda: os._exit(1), after_in_parent=lambda: time.sleep(0.2))
     elif when == "while_reading":
-        vars(workers)["read_piece"] = killed_while_reading
+        vars(reading)["read_piece"] = killed_while_reading
     else:
-        vars(workers)["read_piece"] = killed_soon
+        vars(reading)["read_piece"] = killed_soon
         vars(connection)["wait"] = wait_later
 
 
@@ -206,7 +206,7 @@ def with_a_failing_reader(name: str) -> list[Any]:
     def fail(piece: Piece, *others: Any) -> PieceTable:
         raise MemoryError
 
-    vars(workers)["read_piece"] = fail
+    vars(reading)["read_piece"] = fail
     return error_and_children(name)
 
 
@@ -267,7 +267,7 @@ def read_for_long(name: str, started: str, nap: str) -> str:
         time.sleep(float(nap))
         raise CompareInputError("woke up")
 
-    vars(workers)["read_piece"] = read_slowly
+    vars(reading)["read_piece"] = read_slowly
     try:
         read_files(name, jobs=2, piece_bytes=1000)
     except KeyboardInterrupt:

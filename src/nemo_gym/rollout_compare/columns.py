@@ -6,7 +6,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from itertools import count
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from nemo_gym.rollout_compare.rows import Identity, attempt_part, identity_of
 
@@ -68,7 +68,7 @@ class Column(Generic[T]):
         if values.count(None) == len(values):
             self.ids.frombytes(bytes(self.ids.itemsize * len(values)))
         else:
-            self.ids.extend(self.places(values))
+            self.ids.extend(array("I", self.places(values)))
 
     def __getitem__(self, row: int) -> T | None:
         """The value of a row."""
@@ -100,11 +100,15 @@ class HalfColumn:
 
     def append_all(self, values: Sequence[int | str | None]) -> None:
         """Add a row for each value, as `halves_of` gives them."""
-        numbers = [value for value in values if type(value) is int]
-        if len(numbers) == len(values) and min(numbers, default=0) >= 0 and max(numbers, default=0) < _FIRST_BEYOND:
-            self.codes.extend(numbers)
-        else:
-            self.codes.extend(map(self._code, values))
+        if {int}.issuperset(map(type, values)):
+            try:
+                numbers = array("q", cast("Sequence[int]", values))
+            except OverflowError:
+                numbers = array("q", [-1])
+            if min(numbers, default=0) >= 0:
+                self.codes.extend(numbers)
+                return
+        self.codes.extend(map(self._code, values))
 
     def _code(self, value: int | str | None) -> int:
         if type(value) is int and 0 <= value < _FIRST_BEYOND:

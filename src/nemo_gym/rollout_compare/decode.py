@@ -13,6 +13,7 @@ from operator import attrgetter
 from typing import Any
 
 import msgspec
+from msgspec.structs import astuple
 
 from nemo_gym.rollout_compare.schema import CompareInputError, Row
 
@@ -88,14 +89,14 @@ class RowDecoder:
                 pass
         return self.pick(parse_object(bytes(line)))
 
-    def decode_all(self, lines: Sequence[bytes | memoryview]) -> list[tuple[Any, ...]]:
-        """The values of each line, or `InvalidLine` for any of them."""
+    def columns(self, lines: Sequence[bytes | memoryview]) -> list[Sequence[Any]]:
+        """For each path the values of one or more lines, or `InvalidLine` for any of them."""
         if self._fast:
             try:
-                return self._fast.decode_all(lines)
+                return self._fast.columns(lines)
             except _REFUSALS:
                 pass
-        return list(map(self.decode, lines))
+        return list(zip(*map(self.decode, lines), strict=True))
 
     def pick(self, row: Row) -> tuple[Any, ...]:
         """The values of a row that is an object already."""
@@ -117,14 +118,21 @@ class _FastDecoder:
         self._row: Callable[[bytes | memoryview], Any] = msgspec.json.Decoder(row_type).decode
         self._attributes = [[attributes[leaf[: depth + 1]] for depth in range(len(leaf))] for leaf in leaves]
         self._values: Callable[[Any], tuple[Any, ...]] = attrgetter(*(".".join(path) for path in self._attributes))
+        # For each path its place in the row's struct and, where it goes on, what gives the value inside.
+        order = list(tree)
+        self._columns: list[tuple[int, Callable[[Any], Any] | None]] = [
+            (order.index(leaf[0]), attrgetter(".".join(path[1:])) if len(path) > 1 else None)
+            for leaf, path in zip(leaves, self._attributes, strict=True)
+        ]
         # A wanted path may go on inside another wanted value (`response.metadata.id`).
         below = [names[len(leaf) :] for names, leaf in zip(wanted, leaves, strict=True)]
         self._inside = [(i, names) for i, names in enumerate(below) if names]
 
-    def decode_all(self, lines: Sequence[bytes | memoryview]) -> list[tuple[Any, ...]]:
+    def columns(self, lines: Sequence[bytes | memoryview]) -> list[Sequence[Any]]:
         if self._inside:
-            return list(map(self.decode, lines))
-        return list(map(self._values, map(self._row, lines)))
+            return list(zip(*map(self.decode, lines), strict=True))
+        outermost = list(zip(*map(astuple, map(self._row, lines)), strict=True))
+        return [outermost[i] if inside is None else list(map(inside, outermost[i])) for i, inside in self._columns]
 
     def decode(self, line: bytes | memoryview) -> tuple[Any, ...]:
         row = self._row(line)

@@ -62,6 +62,11 @@ def verifier_output(row: Row, roots: Roots) -> tuple[str | None, str]:
     return found.text, source_text(found.evidence)
 
 
+def no_output() -> Output:
+    """What is said of a row without any output."""
+    return _output(OUTPUT_DECODER.pick({}), LogRoots(()), 0)
+
+
 def log_roots(roots: Roots) -> LogRoots:
     """The roots that a script names: folders of runs."""
     return LogRoots(tuple(Path(root) for root in roots))
@@ -103,7 +108,10 @@ def tail_lines(text: str, count: int) -> list[str]:
 
 def printable_line(line: str) -> str:
     """A line of output as a terminal would leave it, without anything that a terminal would obey."""
-    shown = "\r".join(_states_left(without_escapes(line))).expandtabs()
+    shown = without_escapes(line)
+    if "\r" in shown:
+        shown = "\r".join(_states_left(shown))
+    shown = "" if shown.isspace() else shown.expandtabs()
     if len(shown) > LINE_LIMIT:  # cut before the costly part; what matters may stand at either end
         half = LINE_LIMIT // 2
         shown = f"{shown[:half]} ... ({len(shown) - LINE_LIMIT} characters) ... {shown[-half:]}"

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.compare import MOST_AGREEING
-from nemo_gym.rollout_compare.evidence import OUTPUT_DECODER, Output, Roots, log_roots, output_of
+from nemo_gym.rollout_compare.evidence import OUTPUT_DECODER, Output, Roots, log_roots, no_output, output_of
 from nemo_gym.rollout_compare.figures import Evidence, TestChanges
 from nemo_gym.rollout_compare.logs import LogRoots, Reports, read_reports
-from nemo_gym.rollout_compare.origins import read_again
-from nemo_gym.rollout_compare.schema import DEFAULT_TAIL, Cluster, CompareResult, Flip, Note, Side, TaskRows
+from nemo_gym.rollout_compare.origins import batches, read_again
+from nemo_gym.rollout_compare.schema import DEFAULT_TAIL, Cluster, CompareResult, Flip, Note, RowSource, Side, TaskRows
+from nemo_gym.rollout_compare.workers import map_by_processes, may_fork, processors
 
 if TYPE_CHECKING:
     from nemo_gym.rollout_compare.triage import TestResults
@@ -27,6 +28,24 @@ class _Finding(Struct):
     signature: str | None = None
 
 
+class _Asked(Struct, frozen=True):
+    """A row whose verifier output is asked for: the task, the run, how many lines of output are kept."""
+
+    task: TaskRows
+    side: Side
+    tail: int
+
+    @property
+    def source(self) -> RowSource:
+        """Where the row is read."""
+        return self.task.old if self.side is Side.OLD else self.task.new
+
+
+#: So many rows are read sooner than a process starts, and so many are read in one go.
+_WORTH_PROCESSES = 400
+_ROWS_A_BATCH = 50
+
+
 def explain_flips(result: CompareResult, roots: Roots, tail: int = DEFAULT_TAIL) -> CompareResult:
     """The result of `compare_rollouts` with the reasons of its flips: evidence, single tests, signatures, clusters.
 
@@ -38,18 +57,21 @@ def explain_flips(result: CompareResult, roots: Roots, tail: int = DEFAULT_TAIL)
     return with_findings(result, dict.fromkeys(Side, log_roots(roots)), tail)
 
 
-def with_findings(result: CompareResult, roots: Mapping[Side, LogRoots], tail: int = DEFAULT_TAIL) -> CompareResult:
+def with_findings(
+    result: CompareResult, roots: Mapping[Side, LogRoots], tail: int = DEFAULT_TAIL, jobs: int | None = 1
+) -> CompareResult:
     """The result with the reasons of its flips, and a note on tasks of which only single tests differ.
 
     Args:
         result: A comparison.
         roots: Where each side's logs are looked for.
         tail: How many lines of verifier output are kept for each side of a flip; 0 for none.
+        jobs: How many processes may read at a time; as many as are worth it when None.
     """
     tasks = [*(flip.rows for flip in result.flips), *result.agreeing]
     if not tasks:
         return result
-    found = _findings(tasks, roots, tail)
+    found = _findings(tasks, roots, tail, jobs)
     flips = tuple(_told(flip, *found[i]) for i, flip in enumerate(result.flips))
     differing = tuple(
         task.comparison.task for i, task in enumerate(tasks[len(flips) :], len(flips)) if _differ(_changes(*found[i]))
@@ -63,26 +85,46 @@ _DIFFERING = "equal rewards, but single tests differ"
 
 
 def _findings(
-    tasks: Sequence[TaskRows], roots: Mapping[Side, LogRoots], tail: int
-) -> list[tuple[_Finding | None, _Finding | None]]:
-    """What the verifiers of both sides said of each task. Rows are read in the order of their files."""
-    found: list[_Finding | None] = [None] * (2 * len(tasks))
-    for i, values in read_again([*(task.old for task in tasks), *(task.new for task in tasks)], OUTPUT_DECODER):
-        side, task = (Side.OLD, tasks[i]) if i < len(tasks) else (Side.NEW, tasks[i - len(tasks)])
-        if isinstance(values, Exception):
-            found[i] = _Finding(Evidence(None, unavailable=str(values)))
-        else:
-            output = output_of(values, roots[side], tail)
-            found[i] = _finding(output, roots[side], signed=task.comparison.loser is side)
+    tasks: Sequence[TaskRows], roots: Mapping[Side, LogRoots], tail: int, jobs: int | None
+) -> list[tuple[_Finding, _Finding]]:
+    """What the verifiers of both sides said of each task."""
+    from nemo_gym.rollout_compare.triage import signature
+
+    asked = [_Asked(task, side, tail if task.comparison.winner else 0) for side in Side for task in tasks]
+    found = [_Finding(no_output().evidence, signature=signature(None))] * len(asked)
+    places = [i for i, one in enumerate(asked) if one.source.has_output]
+    groups = [[places[i] for i in batch] for batch in batches([asked[i].source for i in places], _ROWS_A_BATCH)]
+    jobs = jobs or (processors() if len(places) >= _WORTH_PROCESSES else 1)
+    jobs = min(jobs, len(groups)) if may_fork() else 1
+
+    def read(group: Sequence[int], _: object = None) -> list[_Finding | Exception]:
+        return list(_read([asked[i] for i in group], roots))
+
+    said = map_by_processes(read, groups, jobs, lambda *_: None) if jobs > 1 else map(read, groups)
+    for group, findings in zip(groups, said, strict=True):
+        for i, finding in zip(group, findings, strict=True):
+            found[i] = _settled(finding if isinstance(finding, _Finding) else read([i])[0])
     return list(zip(found[: len(tasks)], found[len(tasks) :], strict=True))
 
 
-def _finding(output: Output, roots: LogRoots, *, signed: bool) -> _Finding:
+def _settled(finding: _Finding | Exception) -> _Finding:
+    return finding if isinstance(finding, _Finding) else _Finding(Evidence(None, unavailable=str(finding)))
+
+
+def _read(asked: Sequence[_Asked], roots: Mapping[Side, LogRoots]) -> Iterator[_Finding | Exception]:
+    """What the verifier said of each row, or why it cannot be read."""
     from nemo_gym.rollout_compare.triage import signature
 
-    if output.text is None and output.logs is None:
-        return _Finding(output.evidence, signature=signature(None) if signed else None)
-    return _Finding(output.evidence, _tests(output, roots), signature(output.text) if signed else None)
+    found: dict[int, _Finding | Exception] = {}
+    for i, values in read_again([one.source for one in asked], OUTPUT_DECODER):
+        if isinstance(values, Exception):
+            found[i] = values
+            continue
+        side = asked[i].side
+        output = output_of(values, roots[side], asked[i].tail)
+        signed = signature(output.text) if asked[i].task.comparison.loser is side else None
+        found[i] = _Finding(output.evidence, _tests(output, roots[side]), signed)
+    return (found[i] for i in range(len(asked)))
 
 
 def _tests(output: Output, roots: LogRoots) -> TestResults | None:

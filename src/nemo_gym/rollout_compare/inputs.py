@@ -24,6 +24,7 @@ STDIN_PATH = Path("standard input")
 COMPRESSED_ENDINGS = (".gz", ".zst", ".bz2", ".xz")
 
 _COPY_BYTES = 1 << 20
+_BUFFER_BYTES = 1 << 16
 
 
 _ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
@@ -125,7 +126,7 @@ def reading(source: Input) -> Iterator[tuple[BinaryIO, BinaryIO]]:
         CompareInputError: It cannot be opened or read, or its compressed content is cut off or broken.
     """
     try:
-        with source.file.open("rb") as stored:
+        with source.file.open("rb", buffering=_BUFFER_BYTES) as stored:
             if source.magic:
                 yield cast("BinaryIO", import_module(_DECOMPRESSORS[source.magic]).open(stored)), stored
             else:

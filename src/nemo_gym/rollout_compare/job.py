@@ -124,7 +124,7 @@ def _compared(options: Options, runs: dict[Side, list[Shard]]) -> CompareResult:
             tables = run_tables(opened, plans, options.jobs, progress)
         result = compare_tables(dict(zip(runs, tables, strict=True)))
         result = replace(result, gate=check_rules(result, options.fail_on))
-        return with_findings(result, roots, options.tail)
+        return with_findings(result, roots, options.tail, options.jobs)
 
 
 def _log_roots(options: Options, runs: dict[Side, list[Shard]]) -> dict[Side, LogRoots]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Sequence
-from itertools import accumulate, groupby
+from itertools import accumulate, chain, groupby
 
 from msgspec import Struct
 
@@ -23,11 +23,13 @@ class TaskRows(Struct, frozen=True):
     """One run's rows, gathered by task.
 
     Attributes:
+        task_of: The number of each row's task, one beyond the last for rows that cannot be joined.
         rows: The rows of the first task in their order, then those of the second, and so on.
         starts: Where each task's rows begin in `rows`, and after the last task the end.
         anonymous: The failed attempts that cannot be joined.
     """
 
+    task_of: array[int]
     rows: array[int]
     starts: array[int]
     anonymous: list[int]
@@ -68,18 +70,21 @@ def join(tables: dict[Side, Table]) -> Join:
     choice = choose_keys(tables)
     named = {side: _named(tables[side], choice.rungs[side]) for side in Side}
     labels = choice.relabelled({side: values for side, (_, values) in named.items()})
-    tasks = sorted({label for side in Side for label in labels.of[side] if label is not None})
-    numbers = {label: number for number, label in enumerate(tasks)}
+    called = dict.fromkeys(chain(labels.of[Side.OLD], labels.of[Side.NEW]))
+    tasks = sorted(label for label in called if label is not None)
+    numbers: dict[str | None, int] = dict(zip(tasks, range(len(tasks)), strict=True))
+    numbers[None] = len(tasks)
     of_rows = {side: _task_of_rows(named[side][0], labels.of[side], numbers) for side in Side}
     rows = {side: _rows_by_task(of_rows[side], len(tasks)) for side in Side}
-    check = check_inputs(tables, of_rows, tasks)
+    present = {side: set(of_rows[side]) - {len(tasks)} for side in Side}
+    check = check_inputs(tables, of_rows, present, tasks)
     return Join(
         tasks,
         rows,
         {side: rung.name for side, rung in choice.rungs.items()},
         labels.prefixes,
         labels.keyed_by_taskset,
-        (*choice.notes, *labels.notes, *doubts(tables, of_rows, tasks, choice, check)),
+        (*choice.notes, *labels.notes, *doubts(tables, of_rows, present, tasks, choice, check)),
         check,
     )
 
@@ -121,18 +126,22 @@ def _planned_by(place: Place, rung: Rung) -> Identity | None:
     return planned_identity(place, rung.name.removeprefix(PLANNED))
 
 
-def _task_of_rows(ids: array[int], labels: Sequence[str | None], numbers: dict[str, int]) -> array[int]:
+def _task_of_rows(ids: array[int], labels: Sequence[str | None], numbers: dict[str | None, int]) -> array[int]:
     """The number of each row's task; one beyond the last for rows that cannot be joined."""
-    task_of = [len(numbers) if label is None else numbers[label] for label in labels]
+    task_of = list(map(numbers.__getitem__, labels))
     return array("I", map(task_of.__getitem__, ids))
 
 
 def _rows_by_task(tasks: array[int], nowhere: int) -> TaskRows:
     """Gather a run's rows by task; those without one come last."""
-    rows = array("I", sorted(range(len(tasks)), key=tasks.__getitem__))
     counts = Counter(tasks)
     starts = array("I", accumulate(map(counts.__getitem__, range(nowhere)), initial=0))
-    return TaskRows(rows, starts, list(rows[starts[-1] :]))
+    ends = starts[:]
+    rows = array("I", bytes(tasks.itemsize * len(tasks)))
+    for row, task in enumerate(tasks):
+        rows[ends[task]] = row
+        ends[task] += 1
+    return TaskRows(tasks, rows, starts, list(rows[starts[-1] :]))
 
 
 def detect_task_key(rows: Sequence[Row]) -> str | None:

@@ -17,21 +17,24 @@ from nemo_gym.rollout_compare.table import INDEX_PATH, Table
 _LABELS_SHOWN = 3
 
 
-def check_inputs(tables: dict[Side, Table], tasks_of: dict[Side, array[int]], tasks: Sequence[str]) -> JoinCheck:
+def check_inputs(
+    tables: dict[Side, Table], tasks_of: dict[Side, array[int]], present: dict[Side, set[int]], tasks: Sequence[str]
+) -> JoinCheck:
     """Compare what the systems were asked, for each task that both runs have."""
-    joined = set(tasks_of[Side.OLD]) & set(tasks_of[Side.NEW]) - {len(tasks)}
-    asked = [_inputs_by_task(tables[side], tasks_of[side]) for side in Side]
-    compared = joined.intersection(*asked)
-    differ = sorted(task for task in compared if asked[0][task] != asked[1][task])
+    joined = present[Side.OLD] & present[Side.NEW]
+    old, new = (_inputs_by_task(tables[side], tasks_of[side]) for side in Side)
+    compared = joined.intersection(old, new)
+    differ = sorted(task for task in compared if old[task] != new[task])
     return JoinCheck(len(joined), len(compared), len(differ), tuple(tasks[task] for task in differ))
 
 
 def _inputs_by_task(table: Table, tasks_of: array[int]) -> dict[int, int | set[int]]:
     """The number of each task's input, or the set of them where its rows have several; only of tasks that have one."""
-    known = bytes(map(bool, table.inputs))
-    pairs = list(compress(zip(tasks_of, table.inputs, strict=True), known))
-    one: dict[int, int | set[int]] = dict(pairs)
-    if len(one) == len(pairs) or len(one) == len(distinct := set(pairs)):
+    tasks, inputs = tasks_of, table.inputs
+    if 0 in inputs:
+        tasks, inputs = (array(column.typecode, compress(column, table.inputs)) for column in (tasks_of, inputs))
+    one: dict[int, int | set[int]] = dict(zip(tasks, inputs, strict=True))
+    if len(one) == len(tasks) or len(one) == len(distinct := set(zip(tasks, inputs, strict=True))):
         return one
     several: dict[int, set[int]] = {}
     for task, asked in distinct:
@@ -40,12 +43,16 @@ def _inputs_by_task(table: Table, tasks_of: array[int]) -> dict[int, int | set[i
 
 
 def doubts(
-    tables: dict[Side, Table], tasks_of: dict[Side, array[int]], tasks: Sequence[str], choice: Choice, check: JoinCheck
+    tables: dict[Side, Table],
+    tasks_of: dict[Side, array[int]],
+    present: dict[Side, set[int]],
+    tasks: Sequence[str],
+    choice: Choice,
+    check: JoinCheck,
 ) -> Iterator[Note]:
-    """What a reader must know before trusting the join."""
+    """What a reader must know before trusting the join; `present` are the tasks that each run has."""
     if check.tasks_differ:
         yield Note("same id, different task input", check.tasks_differ)
-    present = {side: set(tasks_of[side]) - {len(tasks)} for side in Side}
     if not check.joined and all(present.values()):
         yield from _no_common_task(tables, present, tasks, choice)
     yield from _near_misses(present, tasks)
@@ -94,8 +101,10 @@ def _repeated_attempts(table: Table, tasks_of: array[int], tasks: Sequence[str],
     twice: dict[str, None] = {}
     count = 0
     for rows in table.shards:
-        codes = (column.codes[rows.start : rows.stop] for column in (table.task_index, table.rollout_index))
-        attempts = list(zip(*codes, strict=True))
+        indexes, rollouts = (column.codes[rows.start : rows.stop] for column in (table.task_index, table.rollout_index))
+        if len(set(indexes)) == len(rows):
+            continue
+        attempts = list(zip(indexes, rollouts, strict=True))
         if len(set(attempts)) == len(attempts):
             continue
         times = Counter(attempts)

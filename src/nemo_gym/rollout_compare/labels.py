@@ -33,8 +33,7 @@ class Labels(Struct, frozen=True):
 
     def meet(self) -> bool:
         """Whether the runs share a label."""
-        others = set(self.of[Side.NEW])
-        return any(label in others for label in self.of[Side.OLD] if label is not None)
+        return not _disjoint(self.of)
 
     def shared(self) -> set[str]:
         """The labels by which the runs meet."""
@@ -58,14 +57,17 @@ def input_labels(identities: Mapping[Side, Sequence[Identity | None]]) -> Labels
     return Labels(of, {Side.OLD: None, Side.NEW: None}, False, ())
 
 
+def _disjoint(labels: Mapping[Side, Sequence[str | None]]) -> bool:
+    others = set(labels[Side.NEW])
+    others.discard(None)
+    return others.isdisjoint(labels[Side.OLD])
+
+
 def _labels(identities: Mapping[Side, Sequence[Identity | None]]) -> tuple[dict[Side, _Labels], list[str], bool]:
     """What each run's identities are called, the ids that stay ambiguous, and whether both runs name the taskset."""
     tasksets = {side: _tasksets(identities[side]) for side in Side}
     keyed = [side for side in Side if len(tasksets[side]) > 1]
-    labels: dict[Side, _Labels] = {
-        side: [None if one is None else label_of(one, with_taskset=side in keyed) for one in named]
-        for side, named in identities.items()
-    }
+    labels = {side: _own_labels(named, with_taskset=side in keyed) for side, named in identities.items()}
     if len(keyed) == 2:
         _tell_apart(identities, labels)
     if len(keyed) != 1:
@@ -83,6 +85,10 @@ def _labels(identities: Mapping[Side, Sequence[Identity | None]]) -> tuple[dict[
 def _unlike(taken: Collection[str], one: Identity, label: str | None) -> str | None:
     """The label of an ambiguous id, its JSON where `S/T` is what another task is called."""
     return json.dumps(one, ensure_ascii=False) if label in taken else label
+
+
+def _own_labels(identities: Sequence[Identity | None], *, with_taskset: bool) -> _Labels:
+    return [one if one is None or type(one) is str else label_of(one, with_taskset=with_taskset) for one in identities]
 
 
 def _tell_apart(identities: Mapping[Side, Sequence[Identity | None]], labels: dict[Side, _Labels]) -> None:
@@ -128,10 +134,10 @@ def _strip_prefix(labels: dict[Side, _Labels]) -> dict[Side, str | None]:
     It is tried only where the runs share no label, and never done to both: a prefix without which the runs meet comes
     before any other, and where either run has such a prefix none is taken.
     """
-    distinct = {side: {label for label in labels[side] if label is not None} for side in Side}
     prefixes: dict[Side, str | None] = {Side.OLD: None, Side.NEW: None}
-    if not distinct[Side.OLD].isdisjoint(distinct[Side.NEW]):
+    if not _disjoint(labels):
         return prefixes
+    distinct = {side: {label for label in labels[side] if label is not None} for side in Side}
     own = {side: _own_prefixes(distinct[side], distinct[side.other]) for side in Side}
     meeting = {side: _meeting_prefixes(own[side], distinct[side], distinct[side.other]) for side in Side}
     chosen = meeting if any(meeting.values()) else own

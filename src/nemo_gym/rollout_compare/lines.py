@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, compress
-from operator import add
+from operator import add, itemgetter
 from typing import BinaryIO, NamedTuple
 
 from nemo_gym.rollout_compare.inputs import Input, reading
@@ -18,6 +18,8 @@ BOM = b"\xef\xbb\xbf"
 
 _TAIL_BYTES = 1 << 16
 _LONG_LINE = 1 << 12
+_FIRST_BYTE = itemgetter(slice(1))
+_OBJECT_BEGINS = {b"{"}
 
 Line = bytes | memoryview
 """A line without its end; a long one is a view of the block that it was read in, which spares a copy."""
@@ -156,9 +158,9 @@ def _block(number: int, offset: int, lines: list[Line]) -> Block:
     offsets = list(map(add, accumulate(map(len, lines), initial=offset), range(len(lines))))
     if offset == 0 and lines and lines[0][: len(BOM)] == BOM:
         lines[0], offsets[0] = lines[0][len(BOM) :], len(BOM)
-    filled = [line[:1] == b"{" or bool(bytes(line).strip()) for line in lines]
-    if all(filled):
+    if _OBJECT_BEGINS.issuperset(map(_FIRST_BYTE, lines)):
         return Block(numbers, offsets, lines)
+    filled = [bool(bytes(line).strip()) for line in lines]
     return Block(list(compress(numbers, filled)), list(compress(offsets, filled)), list(compress(lines, filled)))
 
 

@@ -41,6 +41,7 @@ class MemoryRow(Struct, frozen=True):
 
     row: Row
     where: str
+    has_output: bool = True
 
     def read(self) -> Row:
         """The row."""
@@ -70,7 +71,7 @@ class Origins:
             first, line = self._runs[-1]
             if number - line != row + i - first:
                 self._runs.append((row + i, number))
-        self.offsets.extend(offsets)
+        self.offsets.extend(array("Q", offsets))
 
     def extend(self, other: Origins, lines_before: int) -> None:
         """Add the rows of a later piece of the same file, which has so many lines before it."""
@@ -97,15 +98,30 @@ def read_again(rows: Sequence[RowSource], decoder: RowDecoder) -> Iterator[tuple
     """
     of_files: list[tuple[int, FileRow]] = []
     for i, row in enumerate(rows):
-        if isinstance(row, FileRow) and not row.has_output:
-            yield i, decoder.pick({})
-        elif isinstance(row, FileRow):
+        if isinstance(row, FileRow):
             of_files.append((i, row))
         else:
             yield i, decoder.pick(row.read())
     of_files.sort(key=lambda entry: (str(entry[1].source.file), entry[1].offset))
     for source, group in groupby(of_files, key=lambda entry: entry[1].source):
         yield from _of_file(source, list(group), decoder)
+
+
+def batches(rows: Sequence[RowSource], most: int) -> list[list[int]]:
+    """The places of rows that are read together: so many of a plain file, all of a compressed one, which has no middle.
+
+    The rows of a file come in the file's order.
+    """
+    of_files: dict[str, list[tuple[int, FileRow]]] = {}
+    found = [[i] for i, row in enumerate(rows) if not isinstance(row, FileRow)]
+    for i, row in enumerate(rows):
+        if isinstance(row, FileRow):
+            of_files.setdefault(str(row.source.file), []).append((i, row))
+    for entries in of_files.values():
+        entries.sort(key=lambda entry: entry[1].offset)
+        size = len(entries) if entries[0][1].source.magic else most
+        found += [[i for i, _ in entries[start : start + size]] for start in range(0, len(entries), size)]
+    return found
 
 
 def _of_file(

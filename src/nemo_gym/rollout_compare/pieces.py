@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from msgspec import Struct
 
@@ -12,9 +13,8 @@ from nemo_gym.rollout_compare.lines import LineCount, Piece, begins_file, ends_f
 from nemo_gym.rollout_compare.recognize import what_text_seems
 from nemo_gym.rollout_compare.rows import label_for_message
 from nemo_gym.rollout_compare.schema import CompareInputError, Note
-from nemo_gym.rollout_compare.table import RESULTS, Table, Values, decoder_for
+from nemo_gym.rollout_compare.table import RESULTS, Table, decoder_for
 
-_NO_RESULT = (None,) * RESULTS
 TOO_DEEP = "nested too deeply"
 
 #: How many of the lines that were left out are named.
@@ -82,11 +82,11 @@ def read_piece(piece: Piece, plan: Plan, on_bytes: Callable[[int], None] | None 
         fields = table.fields()
         decoder = decoder_for(fields)
         try:
-            table.add(_asked(decoder.decode_all(block.lines), plan), fields)
+            table.add(_asked(decoder.columns(block.lines), plan), fields)
         except (CompareInputError, RecursionError):
             for number, offset, line in zip(*block, strict=True):
                 try:
-                    table.add(_asked([decoder.decode(line)], plan), fields)
+                    table.add(_asked(decoder.columns([line]), plan), fields)
                 except (CompareInputError, RecursionError) as error:
                     faults.append(Fault(number, reason_for(error, piece.source, offset, bytes(line), plan.key)))
                     if not plan.skip_bad_lines:
@@ -98,9 +98,9 @@ def read_piece(piece: Piece, plan: Plan, on_bytes: Callable[[int], None] | None 
     return PieceTable(table, count.lines, faults)
 
 
-def _asked(rows: list[Values], plan: Plan) -> list[Values]:
+def _asked(columns: list[Sequence[Any]], plan: Plan) -> list[Sequence[Any]]:
     """The rows' values; of planned rows without those of a result, which nobody compares."""
-    return [(*_NO_RESULT, *values[RESULTS:]) for values in rows] if plan.planned else rows
+    return [[None] * len(columns[0])] * RESULTS + columns[RESULTS:] if plan.planned else columns
 
 
 def reason_for(error: Exception, source: Input, offset: int, line: bytes, key: str | None) -> str:

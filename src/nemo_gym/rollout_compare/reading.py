@@ -14,7 +14,7 @@ from nemo_gym.rollout_compare.lines import Piece, pieces_of
 from nemo_gym.rollout_compare.pieces import TOO_DEEP, Fault, PieceTable, Plan, Progress, left_out, read_piece
 from nemo_gym.rollout_compare.schema import CompareInputError, Note
 from nemo_gym.rollout_compare.table import Table
-from nemo_gym.rollout_compare.workers import default_jobs, may_fork, read_by_processes
+from nemo_gym.rollout_compare.workers import default_jobs, map_by_processes, may_fork
 
 PIECE_BYTES = 16 << 20
 _MAY_BE_DEPTH = re.compile(rf"{TOO_DEEP}|\(task unknown\)$")
@@ -87,7 +87,8 @@ class _Collected:
 def _read_pieces(pieces: Sequence[tuple[Piece, Plan]], jobs: int, progress: Progress) -> Iterator[PieceTable]:
     """What the pieces hold, in their order; progress is told the place of the piece."""
     if jobs > 1:
-        for (piece, plan), part in zip(pieces, read_by_processes(pieces, jobs, progress), strict=True):
+        parts = map_by_processes(lambda item, on_bytes: read_piece(*item, on_bytes), pieces, jobs, progress)
+        for (piece, plan), part in zip(pieces, parts, strict=True):
             # How deep a row may be nested depends on how deep in calls its reader is: what counts is this process.
             yield read_piece(piece, plan) if any(_MAY_BE_DEPTH.search(fault.reason) for fault in part.faults) else part
         return

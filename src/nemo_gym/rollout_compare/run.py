@@ -107,7 +107,7 @@ def _add_failures(table: Table, rows: range, sidecar: Input, plan: Plan) -> None
     fields = (*key_paths(plan.key), *ATTEMPT_PATHS, INPUT_PATH, "error", "response.metadata")
     for line, offset, row in standing_failures(records, table.attempts(rows), fields):
         try:
-            table.add([pick(row)], beside=rows)
+            table.add([[value] for value in pick(row)], beside=rows)
         except RecursionError:
             raise CompareInputError(f"{sidecar.path}:{line}: invalid JSON ({TOO_DEEP})") from None
         table.origins.append_all(sidecar, [line], [offset])

@@ -31,7 +31,8 @@ def one_line(text: str, limit: int | None = None) -> str:
 
     With a limit, what goes beyond that many characters is left out and counted.
     """
-    safe = _UNSAFE.sub(_escaped, without_escapes(text))
+    plain = text.isascii() and text.isprintable()
+    safe = text if plain else _UNSAFE.sub(_escaped, without_escapes(text))
     if limit is None or len(safe) <= limit:
         return safe
     return f"{safe[:limit]}... ({len(safe) - limit} more characters)"

@@ -90,6 +90,11 @@ class RowSource(Protocol):
         """The place as a message names it: `PATH:LINE`."""
         ...
 
+    @property
+    def has_output(self) -> bool:
+        """Whether the row may have verifier output: else it need not be read for that."""
+        ...
+
     def read(self) -> Row:
         """Give the row, or raise `CompareInputError` when it is no longer there."""
         ...

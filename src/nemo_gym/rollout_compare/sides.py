@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import compress, pairwise
 from math import fsum, isnan
 
 from nemo_gym.rollout_compare.join import TaskRows
@@ -28,26 +27,27 @@ def summarize_side(rows: Sequence[Row]) -> TaskSide:
     return side
 
 
-def sides_of(table: Table, rows: TaskRows) -> Iterator[TaskSide | None]:
+def sides_of(table: Table, rows: TaskRows) -> list[TaskSide | None]:
     """What a run says about each task, in the tasks' order."""
-    rewards = array("d", map(table.reward.__getitem__, rows.rows))
-    marked = _marked(table, rows.rows)
+    marked = {rows.task_of[row] for row in _marked(table)}
     single: dict[float, TaskSide] = {}  # most tasks of most runs say one of a few things: each is one value
-    for start, end in pairwise(rows.starts):
-        if start == end:
-            yield None
-        elif marked.find(1, start, end) >= 0:
-            yield side_of(table, rows.rows[start:end])
-        elif end - start > 1:
-            yield _plain_side(rewards[start:end])
-        else:
-            reward = rewards[start] + 0.0  # of the two zeros the positive one
-            side = single.get(reward)
-            if side is None:
-                side = _plain_side([reward])
-                if len(single) < _MOST_SHARED:
-                    single[reward] = side
-            yield side
+    sides: list[TaskSide | None] = []
+    for task, (start, end) in enumerate(pairwise(rows.starts)):
+        if task in marked or end - start != 1:
+            sides.append(_side(table, rows.rows[start:end], plain=task not in marked))
+            continue
+        reward = table.reward[rows.rows[start]] + 0.0  # of the two zeros the positive one
+        side = single.get(reward)
+        if side is None:
+            side = _plain_side([reward])
+            if len(single) < _MOST_SHARED:
+                single[reward] = side
+        sides.append(side)
+    return sides
+
+
+def _side(table: Table, rows: Sequence[int], *, plain: bool) -> TaskSide | None:
+    return _plain_side(list(map(table.reward.__getitem__, rows))) if plain and rows else side_of(table, rows)
 
 
 def _plain_side(rewards: Sequence[float]) -> TaskSide:
@@ -55,13 +55,10 @@ def _plain_side(rewards: Sequence[float]) -> TaskSide:
     return TaskSide(len(rewards), _mean(rewards), len(rewards), solved=solved_of(rewards), flaky=is_flaky(rewards))
 
 
-def _marked(table: Table, rows: Sequence[int]) -> bytes:
-    """For each of the rows 1 if it says anything but a finite reward, else 0."""
-    columns = [column.ids for column in (table.masked, table.agent_error, table.failure_kind) if column.says_anything()]
-    marked = 0
-    for ids in columns:
-        marked |= int.from_bytes(bytes(map(bool, map(ids.__getitem__, rows))))
-    return marked.to_bytes(len(rows))
+def _marked(table: Table) -> Iterator[int]:
+    """The rows that say anything but a finite reward."""
+    for column in (table.masked, table.agent_error, table.failure_kind):
+        yield from compress(range(len(table)), column.ids)
 
 
 def side_of(table: Table, rows: Sequence[int]) -> TaskSide | None:

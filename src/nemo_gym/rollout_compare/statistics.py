@@ -38,7 +38,7 @@ def task_statistics(tasks: Sequence[TaskComparison]) -> Statistics:
     new: list[float] = []
     unmeasured: list[UnmeasuredTask] = []
     for task in tasks:
-        if task.category in (Category.MASKED, Category.MISSING):
+        if task.category is Category.MASKED or task.category is Category.MISSING:
             unmeasured.append((_measured(task.old), _measured(task.new)))
         elif task.old and task.new and task.old.reward is not None and task.new.reward is not None:
             old.append(task.old.reward)

@@ -170,11 +170,13 @@ class Table:
         found.append_all(list(map(identities.get, self.inputs)))
         return found
 
-    def add(self, rows: Sequence[Values], fields: Sequence[str] | None = None, *, beside: range | None = None) -> None:
+    def add(
+        self, columns: Sequence[Sequence[Any]], fields: Sequence[str] | None = None, *, beside: range | None = None
+    ) -> None:
         """Add rows by the values that a decoder gives for them; failed attempts are beside the rows of a shard.
 
         Args:
-            rows: The values.
+            columns: The rows' values, for each of the decoder's paths.
             fields: The decoder's fields, among which are all that may still be the key; None for all that ever may.
             beside: The rows that failed attempts are recorded with; their values are those of all fields.
 
@@ -182,9 +184,6 @@ class Table:
             CompareInputError: A value breaks a rule; the text does not say in which row, and the table is as before.
             RecursionError: A value is nested too deeply; the table is as before.
         """
-        if not rows:
-            return
-        columns = list(zip(*rows, strict=True))
         rewards, masked, errors, kinds = results_of(columns[:RESULTS])
         index, rollout, asked, *others = columns[RESULTS:]
         outputs, keys = others[: len(OUTPUT_PATHS)], others[len(OUTPUT_PATHS) :]
@@ -193,7 +192,7 @@ class Table:
         identities = [identities_of(values) for values in keys]
 
         first = len(self)
-        self.reward.extend(rewards)
+        self.reward.extend(array("d", rewards))
         self.masked.append_all(masked)
         self.agent_error.append_all(errors)
         self.failure_kind.append_all(kinds)
@@ -201,11 +200,11 @@ class Table:
         self.rollout_index.append_all(halves[1])
         self.has_output += _any_said(outputs)
         self.inputs.extend(inputs)
-        has_a_say: Sequence[bool] = (True,) * len(rows)
+        has_a_say: Sequence[bool] = (True,) * len(rewards)
         if beside is not None:
             voting = keys[: len(KEY_CANDIDATES)]
             has_a_say = [any(value is not None for value in named) for named in zip(*voting, strict=True)]
-            failures = [Failure(first + i, beside) for i in range(len(rows))]
+            failures = [Failure(first + i, beside) for i in range(len(rewards))]
             self.failures.extend(failures)
             self.nameless.extend(failure for failure, says in zip(failures, has_a_say, strict=True) if not says)
         for path, named in zip(self.keys if fields is None else fields, identities, strict=True):
@@ -247,7 +246,7 @@ class Table:
         self.origins.extend(other.origins, lines_before)
 
 
-def _any_said(columns: Sequence[Values]) -> bytes:
+def _any_said(columns: Sequence[Sequence[Any]]) -> bytes:
     """For each row 1 if any of the columns has a value, else 0."""
     said = [column for column in columns if column.count(None) < len(column)]
     if not said:
@@ -268,7 +267,7 @@ def table_of(rows: Sequence[Row], key: str | None = None) -> Table:
         values = list(map(pick, group))
         beside = range(len(table)) if failed else None
         try:
-            table.add(values, beside=beside)
+            table.add(list(zip(*values, strict=True)), beside=beside)
         except (CompareInputError, RecursionError):
             first_bad = next(i for i, row in enumerate(values) if _refusal(key, row))
             raise _located(_refusal(key, values[first_bad]), rows, len(table) + first_bad, key) from None
@@ -278,7 +277,7 @@ def table_of(rows: Sequence[Row], key: str | None = None) -> Table:
 def _refusal(key: str | None, values: Values) -> Exception | None:
     """Why a row is refused, None if it is not."""
     try:
-        Table(key).add([values])
+        Table(key).add([[value] for value in values])
     except (CompareInputError, RecursionError) as error:
         return error
     return None

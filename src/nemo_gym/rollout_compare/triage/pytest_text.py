@@ -28,6 +28,9 @@ _OUTCOMES = {
 
 _WORDS = "|".join(_OUTCOMES)
 
+# A line without any of these says nothing of tests: most of an output is spared a closer look.
+_MARKS = ("::", "===", " in ", "PASS", "FAIL", "ERROR", "SKIPPED")
+
 # "[gw0] [ 50%] PASSED ...", "PASSED ...": what stands before is xdist's.
 _OUTCOME_FIRST = re.compile(rf"(?:\[[^\]]*+\] *+){{0,2}}+({_WORDS})(?= \S|[\[(])")
 
@@ -49,7 +52,8 @@ def read_pytest(text: str) -> TestResults | None:
         return None
     run = _Run()
     for line in lines(text):
-        run.read(line)
+        if any(map(line.__contains__, _MARKS)):
+            run.read(line)
     return run.collected.results("pytest", truncated=not run.names_all_passed())
 
 

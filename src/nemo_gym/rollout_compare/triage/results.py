@@ -44,6 +44,10 @@ class TestResults(Struct, frozen=True):
     naming: str
     truncated: bool = False
 
+    def __reduce__(self) -> tuple[type["TestResults"], tuple[dict[str, Outcome], str, bool]]:
+        """How it gets from one process to another: a mapping that nobody can change does not by itself."""
+        return TestResults, (dict(self.outcomes), self.naming, self.truncated)
+
 
 @dataclass(slots=True)
 class Collector:
