@@ -111,7 +111,8 @@ def _assert_agreement(line: bytes) -> None:
         plain = _outcome(decoder, line, plainly=True)
         assert _outcome(decoder, line, plainly=False) == plain
         try:
-            (before, values, after) = decoder.decode_all([b'{"reward": 1}', line, b'{"reward": 2}'])
+            lines: list[bytes | memoryview] = [b'{"reward": 1}', memoryview(line), b'{"reward": 2}']
+            (before, values, after) = zip(*decoder.columns(lines), strict=True)
         except InvalidLine:
             assert plain.startswith("error: ")
         else:

@@ -215,13 +215,14 @@ class TestRowDecoder:
         ]
         lines, values = zip(*rows, strict=True)
         decoder = RowDecoder(["reward", path])
-        assert decoder.decode_all(lines) == list(values)
-        assert decoder.decode_all(lines[:1] * 3) == list(values[:1] * 3)
-        assert decoder.decode_all([]) == []
+        for many, expected in ((lines, values), (lines[:1] * 3, values[:1] * 3), (lines[1:], values[1:])):
+            assert list(zip(*decoder.columns(many), strict=True)) == list(expected)
+            assert list(zip(*decoder.columns([memoryview(line) for line in many]), strict=True)) == list(expected)
+        assert [list(column) for column in decoder.columns([])] == [[], []]
 
     def test_a_line_among_many_that_is_no_row_is_refused(self) -> None:
         with pytest.raises(InvalidLine):
-            RowDecoder(["reward", "task"]).decode_all([b'{"reward": 1}', b'{"reward": '])
+            RowDecoder(["reward", "task"]).columns([b'{"reward": 1}', b'{"reward": '])
 
     @pytest.mark.parametrize(
         ("line", "message"),

@@ -87,7 +87,59 @@ def processes_for(*jobs: str) -> list[int]:
 
 
 def test_no_more_processes_are_started_than_asked_for_or_needed() -> None:
-    assert alone(processes_for, "1", "2", "3", "4", "64", "default") == [0, 2, 3, 4, 4, 0]
+    # For 4 pieces; then for the verifier output of 250 tasks in 50 rows a time: 5, 2 and 1 times and one whole file.
+    assert alone(processes_for, "1", "2", "3", "4", "64", "default") == [0, 2 + 2, 3 + 3, 4 + 4, 4 + 9, 0]
+
+
+def with_verifier_output_by(*jobs: str) -> list[Any]:
+    """How many processes read verifier output, and what the comparison says; the old run changes before if asked."""
+    from nemo_gym.rollout_compare import findings, job
+    from nemo_gym.rollout_compare.cli import main
+
+    *numbers, changing = jobs
+    vars(findings).update(_WORTH_PROCESSES=2, _ROWS_A_BATCH=7)
+    compare, with_findings = vars(job)["compare_tables"], vars(job)["with_findings"]
+    started: list[int] = []
+    os.register_at_fork(before=lambda: started.append(1))
+    read: list[int] = []
+
+    def compared_before_a_change(*args: Any) -> Any:
+        result = compare(*args)
+        if changing == "changing":
+            Path("old.jsonl").touch()
+        started.clear()
+        return result
+
+    def told_by(*args: Any) -> Any:
+        result = with_findings(*args)
+        read.append(len(started))
+        return result
+
+    vars(job).update(compare_tables=compared_before_a_change, with_findings=told_by)
+    said = []
+    for number in numbers:
+        out = StringIO()
+        assert main(["dev", "compare", "old.jsonl", "new-*", "--json-stdout", "--jobs", number], out) == 0
+        said.append(json.loads(out.getvalue()))
+    assert all(one == said[0] for one in said)
+    return [read, said[0]["flips"]]
+
+
+def test_any_number_of_processes_reads_the_same_verifier_output() -> None:
+    read, flips = alone(with_verifier_output_by, "1", "2", "3", "64", "at_rest")
+    # 50 flips and 200 tasks that agree: 250 old rows in batches of 7; 100 and 50 new ones, and the compressed file whole.
+    assert len(flips) == 50
+    assert read == [0, 2, 3, 36 + 15 + 8 + 1]
+    for flip in flips:
+        expected = [f"said {flip['task'].removeprefix('t')}"]
+        assert [flip[side]["lines"] for side in ("old", "new")] == [expected, expected]
+
+
+def test_any_number_of_processes_says_that_a_run_has_changed() -> None:
+    _, flips = alone(with_verifier_output_by, "1", "2", "3", "changing")
+    reasons = {flip["old"]["unavailable"] for flip in flips}
+    assert reasons == {"old.jsonl has changed or gone since it was first read"}
+    assert all(flip["new"]["lines"] == [f"said {flip['task'].removeprefix('t')}"] for flip in flips)
 
 
 def test_a_script_may_ask_for_them() -> None:

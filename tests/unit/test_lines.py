@@ -60,7 +60,7 @@ def lines_by_pieces(source: Input, piece_bytes: int, block_bytes: int) -> tuple[
     for piece in pieces_of(source, piece_bytes):
         count = LineCount()
         for block in iter_blocks(piece, count, block_bytes):
-            found += [(before + number, offset, line) for number, offset, line in zip(*block, strict=True)]
+            found += [(before + number, offset, bytes(line)) for number, offset, line in zip(*block, strict=True)]
         before += count.lines
     return found, before
 

@@ -8,14 +8,32 @@ import pytest
 
 from nemo_gym.rollout_compare.decode import RowDecoder
 from nemo_gym.rollout_compare.inputs import Input
-from nemo_gym.rollout_compare.origins import FileRow, MemoryRow, Origins, read_again
+from nemo_gym.rollout_compare.origins import FileRow, MemoryRow, Origins, batches, read_again
 from nemo_gym.rollout_compare.schema import CompareInputError
+from tests.compressing import write_compressed
 from tests.support import source_of, write_rows
 
 
 def file_of(folder: Path, name: str) -> Input:
     """A file of three rows, each on a line of 18 bytes."""
     return source_of(write_rows(folder / name, [{"task_id": f"{name}{i}"} for i in range(3)]))
+
+
+class TestBatches:
+    def test_rows_of_a_file_come_in_its_order_so_many_at_a_time(self, tmp_path: Path) -> None:
+        one, two = file_of(tmp_path, "a"), file_of(tmp_path, "b")
+        rows = [FileRow(one, 3, 36), FileRow(two, 1, 0), FileRow(one, 1, 0), FileRow(one, 2, 18), FileRow(two, 2, 18)]
+        assert batches(rows, 2) == [[2, 3], [0], [1, 4]]
+        assert batches(rows, 3) == [[2, 3, 0], [1, 4]]
+        assert batches([], 3) == []
+
+    def test_those_of_a_compressed_file_come_all_at_once(self, tmp_path: Path) -> None:
+        packed = source_of(write_compressed(tmp_path / "a.jsonl.gz", [{"n": 1}, {"n": 2}, {"n": 3}]))
+        rows = [FileRow(packed, 3, 16), FileRow(packed, 1, 0), FileRow(packed, 2, 8)]
+        assert batches(rows, 1) == [[1, 2, 0]]
+
+    def test_those_at_hand_come_as_they_are(self) -> None:
+        assert batches([MemoryRow({}, f"row {i}") for i in (1, 2, 3)], 2) == [[0, 1], [2]]
 
 
 class TestOrigins:

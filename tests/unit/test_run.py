@@ -175,7 +175,7 @@ class TestRun:
         add = Table.add
 
         def adding(table: Table, rows: Sequence[Any], *more: Any, beside: range | None = None) -> None:
-            if beside is not None and "deep" in rows[0]:
+            if beside is not None and ["deep"] in rows:
                 raise RecursionError
             add(table, rows, *more, beside=beside)
 

@@ -115,9 +115,9 @@ EVERY_KIND = [
 ]
 
 
-@pytest.mark.parametrize("shared", [0, 1, 1000])
-def test_the_sides_of_all_tasks_are_those_of_each_alone(shared: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sides, "_MOST_SHARED", shared)
+@pytest.mark.parametrize("known", [0, 1, 1000])
+def test_the_sides_of_all_tasks_are_those_of_each_alone(known: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sides, "_MOST_KNOWN", known)
     expected = [summarize_side(task) if task else None for task in EVERY_KIND]
     assert sides_of_tasks(*EVERY_KIND) == expected
     plain = [task for task in EVERY_KIND if not any(row["reward"] is None or len(row) > 2 for row in task)]
@@ -126,6 +126,7 @@ def test_the_sides_of_all_tasks_are_those_of_each_alone(shared: int, monkeypatch
 
 
 def test_equal_plain_sides_are_one_value() -> None:
-    first, second, other = sides_of_tasks(rows(1), rows(1), rows(0))
+    first, second, other, both, same = sides_of_tasks(rows(1), rows(1), rows(0), rows(0, 1), rows(0, 1))
     assert first is second
+    assert both is same
     assert other is not first

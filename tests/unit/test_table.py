@@ -70,8 +70,9 @@ FACTS = {
 }
 
 
-def values_of(rows: Sequence[dict[str, Any]], key: str | None = None) -> list[tuple[Any, ...]]:
-    return [decoder_for(key_paths(key)).pick(row) for row in rows]
+def values_of(rows: Sequence[dict[str, Any]], key: str | None = None) -> list[Sequence[Any]]:
+    decoder = decoder_for(key_paths(key))
+    return list(zip(*map(decoder.pick, rows), strict=True)) if rows else decoder.columns([])
 
 
 def attempts_of(table: Table) -> set[tuple[int | str, int | str]]:
@@ -258,7 +259,7 @@ class TestTable:
 
     def test_no_rows_make_an_empty_table(self) -> None:
         table = table_of([])
-        table.add([])
+        table.add(values_of([]))
         table.extend(Table(), 5)
         assert len(table) == 0
         assert facts(table)["keys"]["task_id"] is None

@@ -90,7 +90,9 @@ class RowDecoder:
         return self.pick(parse_object(bytes(line)))
 
     def columns(self, lines: Sequence[bytes | memoryview]) -> list[Sequence[Any]]:
-        """For each path the values of one or more lines, or `InvalidLine` for any of them."""
+        """For each path the values of all lines, or `InvalidLine` for any of them."""
+        if not lines:
+            return [()] * len(self._names)
         if self._fast:
             try:
                 return self._fast.columns(lines)

@@ -14,7 +14,7 @@ from nemo_gym.rollout_compare.figures import Evidence, TestChanges
 from nemo_gym.rollout_compare.logs import LogRoots, Reports, read_reports
 from nemo_gym.rollout_compare.origins import batches, read_again
 from nemo_gym.rollout_compare.schema import DEFAULT_TAIL, Cluster, CompareResult, Flip, Note, RowSource, Side, TaskRows
-from nemo_gym.rollout_compare.workers import map_by_processes, may_fork, processors
+from nemo_gym.rollout_compare.workers import map_by_processes, may_fork
 
 if TYPE_CHECKING:
     from nemo_gym.rollout_compare.triage import TestResults
@@ -58,7 +58,7 @@ def explain_flips(result: CompareResult, roots: Roots, tail: int = DEFAULT_TAIL)
 
 
 def with_findings(
-    result: CompareResult, roots: Mapping[Side, LogRoots], tail: int = DEFAULT_TAIL, jobs: int | None = 1
+    result: CompareResult, roots: Mapping[Side, LogRoots], tail: int = DEFAULT_TAIL, jobs: int = 1
 ) -> CompareResult:
     """The result with the reasons of its flips, and a note on tasks of which only single tests differ.
 
@@ -66,7 +66,7 @@ def with_findings(
         result: A comparison.
         roots: Where each side's logs are looked for.
         tail: How many lines of verifier output are kept for each side of a flip; 0 for none.
-        jobs: How many processes may read at a time; as many as are worth it when None.
+        jobs: How many processes may read at a time.
     """
     tasks = [*(flip.rows for flip in result.flips), *result.agreeing]
     if not tasks:
@@ -85,7 +85,7 @@ _DIFFERING = "equal rewards, but single tests differ"
 
 
 def _findings(
-    tasks: Sequence[TaskRows], roots: Mapping[Side, LogRoots], tail: int, jobs: int | None
+    tasks: Sequence[TaskRows], roots: Mapping[Side, LogRoots], tail: int, jobs: int
 ) -> list[tuple[_Finding, _Finding]]:
     """What the verifiers of both sides said of each task."""
     from nemo_gym.rollout_compare.triage import signature
@@ -93,9 +93,10 @@ def _findings(
     asked = [_Asked(task, side, tail if task.comparison.winner else 0) for side in Side for task in tasks]
     found = [_Finding(no_output().evidence, signature=signature(None))] * len(asked)
     places = [i for i, one in enumerate(asked) if one.source.has_output]
-    groups = [[places[i] for i in batch] for batch in batches([asked[i].source for i in places], _ROWS_A_BATCH)]
-    jobs = jobs or (processors() if len(places) >= _WORTH_PROCESSES else 1)
-    jobs = min(jobs, len(groups)) if may_fork() else 1
+    jobs = jobs if len(places) >= _WORTH_PROCESSES and may_fork() else 1
+    most = _ROWS_A_BATCH if jobs > 1 else len(places)
+    groups = [[places[i] for i in batch] for batch in batches([asked[i].source for i in places], most)]
+    jobs = min(jobs, len(groups))
 
     def read(group: Sequence[int], _: object = None) -> list[_Finding | Exception]:
         return list(_read([asked[i] for i in group], roots))
@@ -103,6 +104,7 @@ def _findings(
     said = map_by_processes(read, groups, jobs, lambda *_: None) if jobs > 1 else map(read, groups)
     for group, findings in zip(groups, said, strict=True):
         for i, finding in zip(group, findings, strict=True):
+            # How deep a row may be nested depends on how deep in calls its reader is: what counts is this process.
             found[i] = _settled(finding if isinstance(finding, _Finding) else read([i])[0])
     return list(zip(found[: len(tasks)], found[len(tasks) :], strict=True))
 

@@ -36,6 +36,7 @@ from nemo_gym.rollout_compare.report.text import Shown, report_lines
 from nemo_gym.rollout_compare.run import open_run, run_tables
 from nemo_gym.rollout_compare.safe_text import one_line
 from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult, Side
+from nemo_gym.rollout_compare.workers import default_jobs
 
 OK, ERROR, GATE = 0, 1, 3
 
@@ -120,11 +121,12 @@ def _compared(options: Options, runs: dict[Side, list[Shard]]) -> CompareResult:
     roots = _log_roots(options, runs)
     with ExitStack() as stack:
         opened = [stack.enter_context(open_run(shards)) for shards in runs.values()]
+        jobs = options.jobs or default_jobs([shard.main for shards in opened for shard in shards])
         with reading_progress(opened, quiet=options.quiet) as progress:
-            tables = run_tables(opened, plans, options.jobs, progress)
+            tables = run_tables(opened, plans, jobs, progress)
         result = compare_tables(dict(zip(runs, tables, strict=True)))
         result = replace(result, gate=check_rules(result, options.fail_on))
-        return with_findings(result, roots, options.tail, options.jobs)
+        return with_findings(result, roots, options.tail, jobs)
 
 
 def _log_roots(options: Options, runs: dict[Side, list[Shard]]) -> dict[Side, LogRoots]:

@@ -17,9 +17,10 @@ BLOCK_BYTES = 1 << 20
 BOM = b"\xef\xbb\xbf"
 
 _TAIL_BYTES = 1 << 16
-_LONG_LINE = 1 << 12
-_FIRST_BYTE = itemgetter(slice(1))
-_OBJECT_BEGINS = {b"{"}
+_OBJECT_BEGINS = {ord("{")}
+
+# Lines are short where more of them end in so many bytes.
+_SAMPLE_BYTES, _SAMPLE_LINES = 1 << 15, 8
 
 Line = bytes | memoryview
 """A line without its end; a long one is a view of the block that it was read in, which spares a copy."""
@@ -127,7 +128,7 @@ def _wanted(piece: Piece, reached: int, block_bytes: int) -> int:
 
 def _split(begun: Sequence[bytes], data: bytes) -> tuple[list[Line], bytes]:
     """The lines that end in the data, of which the first was begun before, and how the next one begins."""
-    if data.count(b"\n") * _LONG_LINE > len(data):
+    if data.count(b"\n", 0, _SAMPLE_BYTES) > _SAMPLE_LINES:
         *short, rest = b"".join([*begun, data]).split(b"\n")
         return list(short), rest
     lines: list[Line] = []
@@ -158,7 +159,7 @@ def _block(number: int, offset: int, lines: list[Line]) -> Block:
     offsets = list(map(add, accumulate(map(len, lines), initial=offset), range(len(lines))))
     if offset == 0 and lines and lines[0][: len(BOM)] == BOM:
         lines[0], offsets[0] = lines[0][len(BOM) :], len(BOM)
-    if _OBJECT_BEGINS.issuperset(map(_FIRST_BYTE, lines)):
+    if all(lines) and _OBJECT_BEGINS.issuperset(map(itemgetter(0), lines)):
         return Block(numbers, offsets, lines)
     filled = [bool(bytes(line).strip()) for line in lines]
     return Block(list(compress(numbers, filled)), list(compress(offsets, filled)), list(compress(lines, filled)))

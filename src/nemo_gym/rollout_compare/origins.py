@@ -108,20 +108,24 @@ def read_again(rows: Sequence[RowSource], decoder: RowDecoder) -> Iterator[tuple
 
 
 def batches(rows: Sequence[RowSource], most: int) -> list[list[int]]:
-    """The places of rows that are read together: so many of a plain file, all of a compressed one, which has no middle.
+    """The places of rows that are read together: so many of one file, but all of a compressed one, which has no middle.
 
     The rows of a file come in the file's order.
     """
-    of_files: dict[str, list[tuple[int, FileRow]]] = {}
-    found = [[i] for i, row in enumerate(rows) if not isinstance(row, FileRow)]
+    together: dict[str | None, list[int]] = {}
     for i, row in enumerate(rows):
-        if isinstance(row, FileRow):
-            of_files.setdefault(str(row.source.file), []).append((i, row))
-    for entries in of_files.values():
-        entries.sort(key=lambda entry: entry[1].offset)
-        size = len(entries) if entries[0][1].source.magic else most
-        found += [[i for i, _ in entries[start : start + size]] for start in range(0, len(entries), size)]
+        together.setdefault(str(row.source.file) if isinstance(row, FileRow) else None, []).append(i)
+    found = []
+    for places in together.values():
+        places.sort(key=lambda i: _offset(rows[i]))
+        first = rows[places[0]]
+        size = len(places) if isinstance(first, FileRow) and first.source.magic else most
+        found += [places[start : start + size] for start in range(0, len(places), size)]
     return found
+
+
+def _offset(row: RowSource) -> int:
+    return row.offset if isinstance(row, FileRow) else 0
 
 
 def _of_file(

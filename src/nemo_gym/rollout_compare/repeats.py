@@ -20,8 +20,8 @@ def compare_repeats(old: TaskSide, new: TaskSide) -> Repeats | None:
 
 def solved_of(rewards: Sequence[float]) -> int | None:
     """How many attempts were solved; None if there is no attempt or some reward is neither 0 nor 1."""
-    solved = sum(map((1.0).__eq__, rewards))
-    return solved if rewards and solved + sum(map((0.0).__eq__, rewards)) == len(rewards) else None
+    solved = rewards.count(1.0)
+    return solved if rewards and solved + rewards.count(0.0) == len(rewards) else None
 
 
 def is_flaky(rewards: Sequence[float]) -> bool:

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from itertools import compress, pairwise
 from math import fsum, isnan
 
+from nemo_gym.rollout_compare.columns import Column
 from nemo_gym.rollout_compare.join import TaskRows
 from nemo_gym.rollout_compare.repeats import is_flaky, solved_of
 from nemo_gym.rollout_compare.schema import CompareInputError, Row, TaskSide
 from nemo_gym.rollout_compare.table import Table, table_of
 
-_MOST_SHARED = 1000
+_MOST_KNOWN = 1000
 
 
 def summarize_side(rows: Sequence[Row]) -> TaskSide:
@@ -30,24 +31,21 @@ def summarize_side(rows: Sequence[Row]) -> TaskSide:
 def sides_of(table: Table, rows: TaskRows) -> list[TaskSide | None]:
     """What a run says about each task, in the tasks' order."""
     marked = {rows.task_of[row] for row in _marked(table)}
-    single: dict[float, TaskSide] = {}  # most tasks of most runs say one of a few things: each is one value
+    known: dict[float | tuple[float, ...], TaskSide] = {}  # most tasks of most runs say one of a few things
     sides: list[TaskSide | None] = []
     for task, (start, end) in enumerate(pairwise(rows.starts)):
-        if task in marked or end - start != 1:
-            sides.append(_side(table, rows.rows[start:end], plain=task not in marked))
+        if start == end or task in marked:
+            sides.append(side_of(table, rows.rows[start:end]))
             continue
-        reward = table.reward[rows.rows[start]] + 0.0  # of the two zeros the positive one
-        side = single.get(reward)
+        one = end - start == 1
+        said = table.reward[rows.rows[start]] if one else tuple(map(table.reward.__getitem__, rows.rows[start:end]))
+        side = known.get(said)
         if side is None:
-            side = _plain_side([reward])
-            if len(single) < _MOST_SHARED:
-                single[reward] = side
+            side = _plain_side(said if isinstance(said, tuple) else (said,))
+            if len(known) < _MOST_KNOWN:
+                known[said] = side
         sides.append(side)
     return sides
-
-
-def _side(table: Table, rows: Sequence[int], *, plain: bool) -> TaskSide | None:
-    return _plain_side(list(map(table.reward.__getitem__, rows))) if plain and rows else side_of(table, rows)
 
 
 def _plain_side(rewards: Sequence[float]) -> TaskSide:
@@ -66,20 +64,25 @@ def side_of(table: Table, rows: Sequence[int]) -> TaskSide | None:
     if not rows:
         return None
     rewards = [reward for row in rows if not isnan(reward := table.reward[row])]
-    masked = [reason for row in rows if (reason := table.masked[row])]
-    reason = masked[0] if masked else None
+    reason = _first(table.masked, rows)
     if reason and len(rows) > 1:
-        reason = f"{len(masked)}/{len(rows)} rows masked: {reason}"
+        masked = sum(map(bool, map(table.masked.ids.__getitem__, rows)))
+        reason = f"{masked}/{len(rows)} rows masked: {reason}"
     return TaskSide(
         rows=len(rows),
         reward=_mean(rewards) if rewards else None,
         reward_rows=len(rewards),
         masked=reason,
-        agent_error=next((error for row in rows if (error := table.agent_error[row])), None),
-        failure_kind=next((kind for row in rows if (kind := table.failure_kind[row])), None),
+        agent_error=_first(table.agent_error, rows),
+        failure_kind=_first(table.failure_kind, rows),
         solved=solved_of(rewards) if len(rewards) == len(rows) else None,
         flaky=is_flaky(rewards),
     )
+
+
+def _first(column: Column[str], rows: Sequence[int]) -> str | None:
+    """The value of the first of the rows that has one."""
+    return column.values[next(filter(None, map(column.ids.__getitem__, rows)), 0)]
 
 
 def _mean(rewards: Sequence[float]) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from hashlib import blake2b
 from itertools import chain, repeat
 from typing import Any
 
@@ -66,6 +65,8 @@ def input_label(identity: str) -> str:
 
 
 def _digest(messages: list[tuple[str, str]]) -> str:
+    from hashlib import blake2b
+
     digest = blake2b(digest_size=_DIGEST_BYTES)
     for message in messages:
         for part in message:

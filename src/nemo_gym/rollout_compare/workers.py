@@ -26,11 +26,8 @@ WORTH_PROCESSES = 24 << 20
 
 def default_jobs(sources: Sequence[Input]) -> int:
     """As many processes as there are processors to run on; one for files that are read sooner than it starts."""
-    return processors() if sum(source.size for source in sources) >= WORTH_PROCESSES else 1
-
-
-def processors() -> int:
-    """How many processors this program may run on."""
+    if sum(source.size for source in sources) < WORTH_PROCESSES:
+        return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

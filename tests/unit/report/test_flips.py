@@ -30,6 +30,7 @@ class Nowhere:
     """A row that a renderer has no business to read."""
 
     where = "nowhere:1"
+    has_output = True
 
     def read(self) -> Row:
         raise AssertionError("a renderer reads no rows")

@@ -27,6 +27,7 @@ class Nowhere:
     """A row that a renderer has no business to read."""
 
     where: str = "nowhere:1"
+    has_output: bool = True
     row: Mapping[str, Any] = field(default_factory=dict)
 
     def read(self) -> Row:

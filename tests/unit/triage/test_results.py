@@ -1,3 +1,6 @@
+import pickle
+from types import MappingProxyType
+
 import pytest
 
 from nemo_gym.rollout_compare.triage import Outcome, TestChanges, TestResults, compare_tests, merge_tests
@@ -72,3 +75,8 @@ def test_results_cannot_be_changed() -> None:
         merged.truncated = True  # type: ignore[misc]  # this is what must not work
     with pytest.raises(TypeError):
         merged.outcomes["a"] = FAILED  # type: ignore[index]  # this is what must not work
+
+
+def test_they_get_from_one_process_to_another() -> None:
+    results = TestResults(MappingProxyType({"a": Outcome.PASSED, "b": Outcome.ERROR}), "pytest", truncated=True)
+    assert pickle.loads(pickle.dumps(results)) == results  # noqa: S301  # made in the line before
