@@ -17,6 +17,7 @@ from contextlib import redirect_stdout
 from importlib.metadata import version
 from io import StringIO
 from pathlib import Path
+from signal import SIGTERM
 from typing import Any
 
 import jsonschema
@@ -173,7 +174,7 @@ def test_the_readme_states_the_default_of_tail() -> None:
 
 def test_the_readme_lists_the_exit_statuses() -> None:
     listed = [int(row[0]) for row in table_of(section_of("README.md", "## Exit status"))]
-    assert listed == [job.OK, job.ERROR, command_line.USAGE, job.GATE, command_line.INTERRUPTED]
+    assert listed == [job.OK, job.ERROR, command_line.USAGE, job.GATE, command_line.INTERRUPTED, 128 + SIGTERM]
 
 
 def test_the_readme_lists_the_gate_s_rules() -> None:

@@ -381,7 +381,10 @@ print(run_compare(RolloutCompareConfig(old_rollouts={pair[0]!r}, new_rollouts={p
     assert (done.returncode, done.stdout, done.stderr) == (0, b"0\n", b"")
 
 
-def test_an_interrupt_ends_a_command_that_waits_with_130(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=str
+)
+def test_a_signal_ends_a_command_that_waits_and_nothing_is_left(tmp_path: Path, number: int, status: int) -> None:
     pipe, spool = tmp_path / "pipe", tmp_path / "spool"
     os.mkfifo(pipe)
     spool.mkdir()
@@ -392,13 +395,13 @@ def test_an_interrupt_ends_a_command_that_waits_with_130(tmp_path: Path) -> None
     ):
         for _ in range(10):  # a signal that comes just before a read begins is only noticed after it
             time.sleep(0.2)
-            process.send_signal(signal.SIGINT)
+            process.send_signal(number)
             with suppress(subprocess.TimeoutExpired):
                 process.wait(2)
                 break
         process.kill()
         out, err = process.communicate()
-    assert (process.returncode, out, err) == (130, b"", b"")
+    assert (process.returncode, out, err) == (status, b"", b"")
     assert list(spool.iterdir()) == []
 
 

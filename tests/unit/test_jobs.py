@@ -127,7 +127,7 @@ def with_verifier_output_by(*jobs: str) -> list[Any]:
 
 def test_any_number_of_processes_reads_the_same_verifier_output() -> None:
     read, flips = alone(with_verifier_output_by, "1", "2", "3", "64", "at_rest")
-    # 50 flips and 200 tasks that agree: 250 old rows in batches of 7; 100 and 50 new ones, and the compressed file whole.
+    # 50 flips, 200 tasks that agree: 250 old rows, 100 and 50 new ones in batches of 7, and a compressed file whole.
     assert len(flips) == 50
     assert read == [0, 2, 3, 36 + 15 + 8 + 1]
     for flip in flips:

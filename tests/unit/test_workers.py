@@ -104,7 +104,7 @@ class TestProcesses:
         asker.start()
         workers._work(lambda piece, on_bytes: read_piece(piece, Plan(), on_bytes), asked, there, [other])
         asker.join()
-        assert handlers == [(signal.SIGINT, signal.SIG_DFL)]
+        assert handlers == [(number, signal.SIG_DFL) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
         assert other.closed
         assert [number for number, _ in answers] == [0, 1, 2]
         assert [len(answer.table) for _, answer in answers if isinstance(answer, PieceTable)] == [1, 49]

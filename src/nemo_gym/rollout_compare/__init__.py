@@ -21,8 +21,8 @@ A run (`run`) is read in `pieces`, put together in order (`reading`), by several
 rollouts seems to be.
 
 `job` is that road with `options`; `cli` is the command line and `command` the same for scripts; `outputs` is the only
-writer, `progress` shows how far the reading is. `schema` and `figures` are the vocabulary, `safe_text` what makes text
-safe to print.
+writer, `progress` shows how far the reading is, `ending` sees to it that a signal leaves nothing behind. `schema` and
+`figures` are the vocabulary, `safe_text` what makes text safe to print.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -10,6 +10,7 @@ from typing import Any, NoReturn, TextIO
 
 from msgspec import structs
 
+from nemo_gym.rollout_compare.ending import tidy_ending
 from nemo_gym.rollout_compare.gate import is_rule
 from nemo_gym.rollout_compare.inputs import STDIN
 from nemo_gym.rollout_compare.job import run_job
@@ -41,6 +42,7 @@ exit status:
   2    wrong usage
   3    the report was made, and it breaks a rule of --fail-on
   130  interrupted
+  143  terminated by a signal (129: its terminal was closed)
 """
 
 
@@ -194,7 +196,8 @@ def _status(code: object) -> int:
 
 def _compare(prog: str, argv: Sequence[str], *, as_json: bool = False) -> int:
     options = compare_parser(prog).parse_options(argv)
-    return run_job(structs.replace(options, json_stdout=options.json_stdout or as_json))
+    with tidy_ending():
+        return run_job(structs.replace(options, json_stdout=options.json_stdout or as_json))
 
 
 def _gym(argv: list[str]) -> int:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from nemo_gym.rollout_compare.ending import ENDING
 from nemo_gym.rollout_compare.inputs import Input
 from nemo_gym.rollout_compare.schema import CompareInputError
 
@@ -121,7 +122,8 @@ def _work(
     others: Sequence[Connection[Any, Any]],
 ) -> None:
     """Do the work on the items that are asked for until nobody asks any more."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for number in (signal.SIGINT, *ENDING):
+        signal.signal(number, signal.SIG_DFL)
     for other in others:  # else this process would keep the asker's ends open
         other.close()
     with suppress(EOFError, OSError):
