@@ -138,7 +138,7 @@ class TestVotelessFailures:
         named = [row("task_name", "a")]
         assert keys(failures, named) == ("task_name", "task_name")
         assert keys(named, failures) == ("task_name", "task_name")
-        assert joined(named, failures).rows[Side.NEW].anonymous == [0, 1]
+        assert list(joined(named, failures).rows[Side.NEW].anonymous()) == [0, 1]
 
     def test_a_masked_row_that_is_no_failed_attempt_has_a_vote(self) -> None:
         assert refusal([*ids("a"), {"mask_sample": True}], ids("a")).startswith("row 2: ")
@@ -166,17 +166,17 @@ class TestVotelessFailures:
         ]
         made = joined(old, ids("b"))
         assert found_in(made) == {"a": ([0], []), "b": ([1, 3], [0]), "c": ([2], [])}
-        assert made.rows[Side.OLD].anonymous == [4, 5, 6]
-        assert made.rows[Side.NEW].anonymous == []
+        assert list(made.rows[Side.OLD].anonymous()) == [4, 5, 6]
+        assert list(made.rows[Side.NEW].anonymous()) == []
 
     def test_the_other_sides_rows_do_not_name_it(self) -> None:
         made = joined([row("task_id", "a", _ng_task_index=1)], [*ids("a"), failure(_ng_task_index=1)])
-        assert made.rows[Side.NEW].anonymous == [1]
+        assert list(made.rows[Side.NEW].anonymous()) == [1]
 
     def test_another_failure_does_not_name_it(self) -> None:
         made = joined(ids("a"), [*ids("a"), failure(task_id="b", _ng_task_index=1), failure(_ng_task_index=1)])
         assert found_in(made) == {"a": ([0], [0]), "b": ([], [1])}
-        assert made.rows[Side.NEW].anonymous == [2]
+        assert list(made.rows[Side.NEW].anonymous()) == [2]
 
     @pytest.mark.parametrize("index", [0, "x", 2**64, 1.5])
     def test_the_index_may_be_any_value(self, index: Any) -> None:
@@ -305,7 +305,7 @@ class TestTasksets:
         made = joined([*of_set("A", "x"), *of_set("B", "x")], [*of_set("B", "x", "y"), *of_set("A", "x")])
         assert found_in(made) == {"A/x": ([0], [2]), "B/x": ([1], [0]), "B/y": ([], [1])}
         assert made.keyed_by_taskset
-        assert not made.rows[Side.OLD].anonymous
+        assert not made.rows[Side.OLD].anonymous()
 
     def test_one_taskset_a_side_is_not_keyed(self) -> None:
         made = joined(of_set("A", "x"), of_set("B", "x"))

@@ -8,7 +8,7 @@ The road from bytes to report, a module and a value for each step:
 4. `rows`      those values to `Facts`, and to the identity of the row's task (`task_input`: what was asked)
 5. `table`     one run to a `Table` of `columns`; `origins` tells where a row can be read again
 6. `join`      two tables to a `Join`: which rows are attempts at one task (`keys` from the `ladder`, `labels`: by what
-               they are told apart and called; `join_check`: what makes the join doubtful)
+               they are told apart and called; `gather`: the rows of each; `join_check`: what makes the join doubtful)
 7. `sides`     a run's rows of a task to what the run says about it (`repeats`: its attempts, by `distributions`)
 8. `statistics` those of all tasks to whether the difference is real (`paired`: the figures)
 9. `compare`   a join to a `CompareResult`: each task's category, and all of the above

@@ -89,7 +89,7 @@ def _anonymous(tables: dict[Side, Table], joined: Join) -> Iterator[TaskComparis
     """Failures that join nothing, each a masked entry of its own, numbered through old, then new."""
     number = 0
     for side in Side:
-        for row in joined.rows[side].anonymous:
+        for row in joined.rows[side].anonymous():
             number += 1
             facts = side_of(tables[side], [row])
             old, new = (facts, None) if side is Side.OLD else (None, facts)

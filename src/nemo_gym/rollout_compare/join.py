@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
 from collections.abc import Sequence
-from itertools import accumulate, chain, groupby
+from itertools import chain, groupby
 
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.figures import JoinCheck
+from nemo_gym.rollout_compare.gather import RowsByTask, rows_by_task
 from nemo_gym.rollout_compare.join_check import check_inputs, doubts
 from nemo_gym.rollout_compare.keys import choose_keys, first_key
 from nemo_gym.rollout_compare.ladder import PLANNED, Kind, Rung
@@ -17,26 +17,6 @@ from nemo_gym.rollout_compare.planned import Place, planned_identity, planned_pl
 from nemo_gym.rollout_compare.rows import Identity
 from nemo_gym.rollout_compare.schema import Note, Row, Side
 from nemo_gym.rollout_compare.table import Table, table_of
-
-
-class TaskRows(Struct, frozen=True):
-    """One run's rows, gathered by task.
-
-    Attributes:
-        task_of: The number of each row's task, one beyond the last for rows that cannot be joined.
-        rows: The rows of the first task in their order, then those of the second, and so on.
-        starts: Where each task's rows begin in `rows`, and after the last task the end.
-        anonymous: The failed attempts that cannot be joined.
-    """
-
-    task_of: array[int]
-    rows: array[int]
-    starts: array[int]
-    anonymous: list[int]
-
-    def of(self, task: int) -> Sequence[int]:
-        """The rows of a task, in their order."""
-        return self.rows[self.starts[task] : self.starts[task + 1]]
 
 
 class Join(Struct, frozen=True):
@@ -53,7 +33,7 @@ class Join(Struct, frozen=True):
     """
 
     tasks: list[str]
-    rows: dict[Side, TaskRows]
+    rows: dict[Side, RowsByTask]
     keys: dict[Side, str]
     prefixes: dict[Side, str | None]
     keyed_by_taskset: bool
@@ -70,21 +50,21 @@ def join(tables: dict[Side, Table]) -> Join:
     choice = choose_keys(tables)
     named = {side: _named(tables[side], choice.rungs[side]) for side in Side}
     labels = choice.relabelled({side: values for side, (_, values) in named.items()})
-    called = dict.fromkeys(chain(labels.of[Side.OLD], labels.of[Side.NEW]))
-    tasks = sorted(label for label in called if label is not None)
-    numbers: dict[str | None, int] = dict(zip(tasks, range(len(tasks)), strict=True))
+    numbers: dict[str | None, int] = dict.fromkeys(chain(labels.of[Side.OLD], labels.of[Side.NEW]), 0)
+    tasks = sorted(label for label in numbers if label is not None)
+    numbers.update(zip(tasks, range(len(tasks)), strict=True))
     numbers[None] = len(tasks)
     of_rows = {side: _task_of_rows(named[side][0], labels.of[side], numbers) for side in Side}
-    rows = {side: _rows_by_task(of_rows[side], len(tasks)) for side in Side}
-    present = {side: set(of_rows[side]) - {len(tasks)} for side in Side}
-    check = check_inputs(tables, of_rows, present, tasks)
+    del numbers  # as large as all of the labels
+    rows = {side: rows_by_task(of_rows[side], len(tasks)) for side in Side}
+    check = check_inputs(tables, rows, tasks)
     return Join(
         tasks,
         rows,
         {side: rung.name for side, rung in choice.rungs.items()},
         labels.prefixes,
         labels.keyed_by_taskset,
-        (*choice.notes, *labels.notes, *doubts(tables, of_rows, present, tasks, choice, check)),
+        (*choice.notes, *labels.notes, *doubts(tables, rows, tasks, choice, check)),
         check,
     )
 
@@ -130,18 +110,6 @@ def _task_of_rows(ids: array[int], labels: Sequence[str | None], numbers: dict[s
     """The number of each row's task; one beyond the last for rows that cannot be joined."""
     task_of = list(map(numbers.__getitem__, labels))
     return array("I", map(task_of.__getitem__, ids))
-
-
-def _rows_by_task(tasks: array[int], nowhere: int) -> TaskRows:
-    """Gather a run's rows by task; those without one come last."""
-    counts = Counter(tasks)
-    starts = array("I", accumulate(map(counts.__getitem__, range(nowhere)), initial=0))
-    ends = starts[:]
-    rows = array("I", bytes(tasks.itemsize * len(tasks)))
-    for row, task in enumerate(tasks):
-        rows[ends[task]] = row
-        ends[task] += 1
-    return TaskRows(tasks, rows, starts, list(rows[starts[-1] :]))
 
 
 def detect_task_key(rows: Sequence[Row]) -> str | None:

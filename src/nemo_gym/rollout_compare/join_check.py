@@ -7,8 +7,10 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import compress
+from operator import gt
 
 from nemo_gym.rollout_compare.figures import JoinCheck
+from nemo_gym.rollout_compare.gather import RowsByTask
 from nemo_gym.rollout_compare.keys import Choice
 from nemo_gym.rollout_compare.planned import unrecorded_note
 from nemo_gym.rollout_compare.schema import Note, Side
@@ -17,76 +19,67 @@ from nemo_gym.rollout_compare.table import INDEX_PATH, Table
 _LABELS_SHOWN = 3
 
 
-def check_inputs(
-    tables: dict[Side, Table], tasks_of: dict[Side, array[int]], present: dict[Side, set[int]], tasks: Sequence[str]
-) -> JoinCheck:
+def check_inputs(tables: dict[Side, Table], rows: dict[Side, RowsByTask], tasks: Sequence[str]) -> JoinCheck:
     """Compare what the systems were asked, for each task that both runs have."""
-    joined = present[Side.OLD] & present[Side.NEW]
-    old, new = (_inputs_by_task(tables[side], tasks_of[side]) for side in Side)
-    compared = joined.intersection(old, new)
-    differ = sorted(task for task in compared if old[task] != new[task])
-    return JoinCheck(len(joined), len(compared), len(differ), tuple(tasks[task] for task in differ))
-
-
-def _inputs_by_task(table: Table, tasks_of: array[int]) -> dict[int, int | set[int]]:
-    """The number of each task's input, or the set of them where its rows have several; only of tasks that have one."""
-    tasks, inputs = tasks_of, table.inputs
-    if 0 in inputs:
-        tasks, inputs = (array(column.typecode, compress(column, table.inputs)) for column in (tasks_of, inputs))
-    one: dict[int, int | set[int]] = dict(zip(tasks, inputs, strict=True))
-    if len(one) == len(tasks) or len(one) == len(distinct := set(zip(tasks, inputs, strict=True))):
-        return one
-    several: dict[int, set[int]] = {}
-    for task, asked in distinct:
-        several.setdefault(task, set()).add(asked)
-    return {task: numbers if len(numbers) > 1 else numbers.pop() for task, numbers in several.items()}
+    asked_old, asked_new = (array("q", map(tables[side].inputs.__getitem__, rows[side].rows)) for side in Side)
+    spans = (rows[side].spans() for side in Side)
+    joined = compared = 0
+    differ: list[str] = []
+    for task, ((old, old_end), (new, new_end)) in enumerate(zip(*spans, strict=True)):
+        if old == old_end or new == new_end:
+            continue
+        joined += 1
+        if old_end - old == new_end - new == 1:
+            one, other = asked_old[old], asked_new[new]
+            differs = one != other
+        else:
+            ones, others = ({*asked_old[old:old_end]} - {0}), ({*asked_new[new:new_end]} - {0})
+            one, other, differs = len(ones), len(others), ones != others
+        if one and other:
+            compared += 1
+            if differs:
+                differ.append(tasks[task])
+    return JoinCheck(joined, compared, len(differ), tuple(differ))
 
 
 def doubts(
-    tables: dict[Side, Table],
-    tasks_of: dict[Side, array[int]],
-    present: dict[Side, set[int]],
-    tasks: Sequence[str],
-    choice: Choice,
-    check: JoinCheck,
+    tables: dict[Side, Table], rows: dict[Side, RowsByTask], tasks: Sequence[str], choice: Choice, check: JoinCheck
 ) -> Iterator[Note]:
-    """What a reader must know before trusting the join; `present` are the tasks that each run has."""
+    """What a reader must know before trusting the join."""
     if check.tasks_differ:
         yield Note("same id, different task input", check.tasks_differ)
-    if not check.joined and all(present.values()):
-        yield from _no_common_task(tables, present, tasks, choice)
-    yield from _near_misses(present, tasks)
+    present = {side: rows[side].present() for side in Side}
+    alone = {side: list(compress(tasks, map(gt, present[side], present[side.other]))) for side in Side}
+    if not check.joined and all(alone.values()):
+        yield from _no_common_task(tables, alone, choice)
+    yield from _near_misses(alone)
     for side, table in tables.items():
-        yield from _repeated_attempts(table, tasks_of[side], tasks, side)
-        if len(present[side]) == 1:
-            (only,) = present[side]
-            if 1 < tasks_of[side].count(only) == len(table):
+        yield from _repeated_attempts(table, rows[side].task_of, tasks, side)
+        if present[side].count(1) == 1:
+            only = present[side].index(1)
+            if 1 < len(rows[side].of(only)) == len(table):
                 yield Note(f"every row of the {side} run has one task by {choice.rungs[side].name}", (tasks[only],))
         unrecorded = unrecorded_note(table, side)
         if unrecorded:
             yield unrecorded
 
 
-def _no_common_task(
-    tables: dict[Side, Table], present: dict[Side, set[int]], tasks: Sequence[str], choice: Choice
-) -> Iterator[Note]:
+def _no_common_task(tables: dict[Side, Table], alone: dict[Side, list[str]], choice: Choice) -> Iterator[Note]:
     """The runs' labels next to each other, so that a reader sees why they do not meet."""
     hint = ""
     if all(-1 not in table.task_index.codes and len(table.shards) < 2 for table in tables.values()):
         hint = f"; if both read the same inputs file, --key {INDEX_PATH} joins them by the position there"
     yield Note(f"the runs have no task in common{hint}")
     for side in Side:
-        first = tuple(tasks[task] for task in sorted(present[side])[:_LABELS_SHOWN])
-        yield Note(f"first {side} tasks by {choice.rungs[side].name}", first)
+        yield Note(f"first {side} tasks by {choice.rungs[side].name}", tuple(alone[side][:_LABELS_SHOWN]))
 
 
-def _near_misses(present: dict[Side, set[int]], tasks: Sequence[str]) -> Iterator[Note]:
+def _near_misses(alone: dict[Side, list[str]]) -> Iterator[Note]:
     """Labels that are on one side only and differ in case, spaces or Unicode form from one on the other."""
-    alone = {Side.OLD: present[Side.OLD] - present[Side.NEW], Side.NEW: present[Side.NEW] - present[Side.OLD]}
     if not all(alone.values()):
         return
-    by_form: dict[str, str] = {_plain_form(tasks[task]): tasks[task] for task in sorted(alone[Side.OLD])}
-    pairs = [(by_form.get(_plain_form(tasks[task])), tasks[task]) for task in sorted(alone[Side.NEW])]
+    by_form = {_plain_form(label): label for label in alone[Side.OLD]}
+    pairs = [(by_form.get(_plain_form(label)), label) for label in alone[Side.NEW]]
     near = tuple(f"{old!r} and {new!r}" for old, new in pairs if old is not None)
     if near:
         yield Note("missing on both sides, but alike save for case, spaces or Unicode form", near)

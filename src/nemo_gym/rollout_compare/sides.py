@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import compress, pairwise
+from itertools import compress
 from math import fsum, isnan
 
 from nemo_gym.rollout_compare.columns import Column
-from nemo_gym.rollout_compare.join import TaskRows
+from nemo_gym.rollout_compare.gather import RowsByTask
 from nemo_gym.rollout_compare.repeats import is_flaky, solved_of
 from nemo_gym.rollout_compare.schema import CompareInputError, Row, TaskSide
 from nemo_gym.rollout_compare.table import Table, table_of
@@ -28,12 +28,12 @@ def summarize_side(rows: Sequence[Row]) -> TaskSide:
     return side
 
 
-def sides_of(table: Table, rows: TaskRows) -> list[TaskSide | None]:
+def sides_of(table: Table, rows: RowsByTask) -> list[TaskSide | None]:
     """What a run says about each task, in the tasks' order."""
     marked = {rows.task_of[row] for row in _marked(table)}
     known: dict[float | tuple[float, ...], TaskSide] = {}  # most tasks of most runs say one of a few things
     sides: list[TaskSide | None] = []
-    for task, (start, end) in enumerate(pairwise(rows.starts)):
+    for task, (start, end) in enumerate(rows.spans()):
         if start == end or task in marked:
             sides.append(side_of(table, rows.rows[start:end]))
             continue

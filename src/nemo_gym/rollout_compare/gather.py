@@ -1,0 +1,54 @@
+"""A run's rows, gathered by task."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
+from operator import ne
+
+from msgspec import Struct
+
+
+class RowsByTask(Struct, frozen=True):
+    """The rows of each task of a comparison, none for a task that only the other run has.
+
+    Attributes:
+        task_of: The number of each row's task, one beyond the last for rows that cannot be joined.
+        rows: The rows of the first task in their order, then those of the second, and so on; those without one last.
+        starts: Where each task's rows begin in `rows`, and after the last task the end.
+    """
+
+    task_of: array[int]
+    rows: array[int]
+    starts: array[int]
+
+    def of(self, task: int) -> Sequence[int]:
+        """The rows of a task, in their order."""
+        return self.rows[self.starts[task] : self.starts[task + 1]]
+
+    def spans(self) -> Iterator[tuple[int, int]]:
+        """For each task where in `rows` its rows begin and end."""
+        return pairwise(self.starts)
+
+    def anonymous(self) -> Sequence[int]:
+        """The rows that cannot be joined: failed attempts that name no task."""
+        return self.rows[self.starts[-1] :]
+
+    def present(self) -> bytes:
+        """For each task 1 if the run has a row of it, else 0."""
+        return bytes(map(ne, self.starts[1:], self.starts[:-1]))
+
+
+def rows_by_task(task_of: array[int], tasks: int) -> RowsByTask:
+    """Gather rows by the numbers of their tasks, of which there are so many."""
+    counts = array("I", bytes(task_of.itemsize * (tasks + 1)))
+    for task in task_of:
+        counts[task] += 1
+    starts = array("I", accumulate(counts[:-1], initial=0))
+    ends = starts[:]
+    rows = array("I", bytes(task_of.itemsize * len(task_of)))
+    for row, task in enumerate(task_of):
+        rows[ends[task]] = row
+        ends[task] += 1
+    return RowsByTask(task_of, rows, starts)
