@@ -87,17 +87,15 @@ def processes_for(*jobs: str) -> list[int]:
 
 
 def test_no_more_processes_are_started_than_asked_for_or_needed() -> None:
-    # For 4 pieces; then for the verifier output of 250 tasks in 50 rows a time: 5, 2 and 1 times and one whole file.
-    assert alone(processes_for, "1", "2", "3", "4", "64", "default") == [0, 2 + 2, 3 + 3, 4 + 4, 4 + 9, 0]
+    assert alone(processes_for, "1", "2", "3", "4", "64", "default") == [0, 2, 3, 4, 4, 0]
 
 
-def with_verifier_output_by(*jobs: str) -> list[Any]:
-    """How many processes read verifier output, and what the comparison says; the old run changes before if asked."""
+def with_verifier_output_by(new: str, changing: str, *jobs: str) -> list[Any]:
+    """How many processes read verifier output, and which flips they find; the old run changes before if asked."""
     from nemo_gym.rollout_compare import findings, job
     from nemo_gym.rollout_compare.cli import main
 
-    *numbers, changing = jobs
-    vars(findings).update(_WORTH_PROCESSES=2, _ROWS_A_BATCH=7)
+    vars(findings).update(_WORTH_PROCESSES=2, _TASKS_A_BATCH=7)
     compare, with_findings = vars(job)["compare_tables"], vars(job)["with_findings"]
     started: list[int] = []
     os.register_at_fork(before=lambda: started.append(1))
@@ -117,26 +115,27 @@ def with_verifier_output_by(*jobs: str) -> list[Any]:
 
     vars(job).update(compare_tables=compared_before_a_change, with_findings=told_by)
     said = []
-    for number in numbers:
+    for number in jobs:
         out = StringIO()
-        assert main(["dev", "compare", "old.jsonl", "new-*", "--json-stdout", "--jobs", number], out) == 0
+        assert main(["dev", "compare", "old.jsonl", new, "--json-stdout", "--jobs", number], out) == 0
         said.append(json.loads(out.getvalue()))
     assert all(one == said[0] for one in said)
     return [read, said[0]["flips"]]
 
 
 def test_any_number_of_processes_reads_the_same_verifier_output() -> None:
-    read, flips = alone(with_verifier_output_by, "1", "2", "3", "64", "at_rest")
-    # 50 flips, 200 tasks that agree: 250 old rows, 100 and 50 new ones in batches of 7, and a compressed file whole.
+    read, flips = alone(with_verifier_output_by, "new-[13].jsonl", "at_rest", "1", "2", "3", "64")
     assert len(flips) == 50
-    assert read == [0, 2, 3, 36 + 15 + 8 + 1]
+    assert read == [0, 2, 3, 22]  # these and 100 tasks that agree, 7 at a time
+    assert alone(with_verifier_output_by, "new-*", "at_rest", "1", "3") == [[0, 0], flips]  # a file is compressed
     for flip in flips:
         expected = [f"said {flip['task'].removeprefix('t')}"]
         assert [flip[side]["lines"] for side in ("old", "new")] == [expected, expected]
 
 
 def test_any_number_of_processes_says_that_a_run_has_changed() -> None:
-    _, flips = alone(with_verifier_output_by, "1", "2", "3", "changing")
+    read, flips = alone(with_verifier_output_by, "new-[13].jsonl", "changing", "1", "2", "3")
+    assert read == [0, 2, 3]
     reasons = {flip["old"]["unavailable"] for flip in flips}
     assert reasons == {"old.jsonl has changed or gone since it was first read"}
     assert all(flip["new"]["lines"] == [f"said {flip['task'].removeprefix('t')}"] for flip in flips)

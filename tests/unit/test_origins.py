@@ -20,20 +20,26 @@ def file_of(folder: Path, name: str) -> Input:
 
 
 class TestBatches:
-    def test_rows_of_a_file_come_in_its_order_so_many_at_a_time(self, tmp_path: Path) -> None:
+    def test_pairs_come_in_the_order_of_their_first_rows_so_many_at_a_time(self, tmp_path: Path) -> None:
         one, two = file_of(tmp_path, "a"), file_of(tmp_path, "b")
         rows = [FileRow(one, 3, 36), FileRow(two, 1, 0), FileRow(one, 1, 0), FileRow(one, 2, 18), FileRow(two, 2, 18)]
-        assert batches(rows, 2) == [[2, 3], [0], [1, 4]]
-        assert batches(rows, 3) == [[2, 3, 0], [1, 4]]
-        assert batches([], 3) == []
+        pairs = [(row, rows[0]) for row in rows]
+        assert batches(pairs, 2) == [[2, 3], [0, 1], [4]]
+        assert batches(pairs, 9) == [[2, 3, 0, 1, 4]]
+        assert batches([], 3) == batches([], 0) == []
 
-    def test_those_of_a_compressed_file_come_all_at_once(self, tmp_path: Path) -> None:
-        packed = source_of(write_compressed(tmp_path / "a.jsonl.gz", [{"n": 1}, {"n": 2}, {"n": 3}]))
-        rows = [FileRow(packed, 3, 16), FileRow(packed, 1, 0), FileRow(packed, 2, 8)]
-        assert batches(rows, 1) == [[1, 2, 0]]
+    @pytest.mark.parametrize("side", [0, 1])
+    def test_with_a_compressed_file_it_is_all_of_them(self, tmp_path: Path, side: int) -> None:
+        packed = source_of(write_compressed(tmp_path / "a.jsonl.gz", [{"n": 1}, {"n": 2}]))
+        plain = FileRow(file_of(tmp_path, "b"), 1, 0)
+        pairs = [(FileRow(packed, 2, 8), plain), (FileRow(packed, 1, 0), plain)]
+        assert batches(pairs if side == 0 else [(new, old) for old, new in pairs], 1) == [
+            [1, 0] if side == 0 else [0, 1]
+        ]
 
     def test_those_at_hand_come_as_they_are(self) -> None:
-        assert batches([MemoryRow({}, f"row {i}") for i in (1, 2, 3)], 2) == [[0, 1], [2]]
+        rows = [MemoryRow({}, f"row {i}") for i in (1, 2, 3)]
+        assert batches(list(zip(rows, rows, strict=True)), 2) == [[0, 1], [2]]
 
 
 class TestOrigins:

@@ -44,8 +44,10 @@ def compare_rollouts(old_rows: Sequence[Row], new_rows: Sequence[Row], key: str 
 
 
 def compare_tables(tables: dict[Side, Table]) -> CompareResult:
-    """Compare two runs: join their rows by task, then decide each task's category."""
+    """Compare two runs: join their rows by task, then decide each task's category. The tables are used up."""
     joined = join(tables)
+    for table in tables.values():
+        table.forget_tasks()
     sides = [sides_of(tables[side], joined.rows[side]) for side in Side]
     tasks = [_compared(*task) for task in zip(joined.tasks, *sides, strict=True)]
     flips = tuple(_flip(tables, joined, number, task) for number, task in enumerate(tasks) if task.winner)

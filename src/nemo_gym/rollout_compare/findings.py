@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -13,37 +13,35 @@ from nemo_gym.rollout_compare.evidence import OUTPUT_DECODER, Output, Roots, log
 from nemo_gym.rollout_compare.figures import Evidence, TestChanges
 from nemo_gym.rollout_compare.logs import LogRoots, Reports, read_reports
 from nemo_gym.rollout_compare.origins import batches, read_again
-from nemo_gym.rollout_compare.schema import DEFAULT_TAIL, Cluster, CompareResult, Flip, Note, RowSource, Side, TaskRows
+from nemo_gym.rollout_compare.schema import DEFAULT_TAIL, Cluster, CompareResult, Flip, Note, Side, TaskRows
 from nemo_gym.rollout_compare.workers import map_by_processes, may_fork
 
 if TYPE_CHECKING:
     from nemo_gym.rollout_compare.triage import TestResults
 
 
-class _Finding(Struct):
-    """What a row's verifier said, as far as it is kept."""
+class _Finding(Struct, frozen=True):
+    """What a row's verifier said; `unread` where the row could not be read again."""
 
     evidence: Evidence
     tests: TestResults | None = None
     signature: str | None = None
+    unread: bool = False
 
 
-class _Asked(Struct, frozen=True):
-    """A row whose verifier output is asked for: the task, the run, how many lines of output are kept."""
+class _Told(Struct, frozen=True):
+    """What both sides' verifiers said of a task, as far as it is kept; the signature is the losing side's."""
 
-    task: TaskRows
-    side: Side
-    tail: int
-
-    @property
-    def source(self) -> RowSource:
-        """Where the row is read."""
-        return self.task.old if self.side is Side.OLD else self.task.new
+    old: Evidence
+    new: Evidence
+    tests: TestChanges | None = None
+    signature: str | None = None
+    unread: bool = False
 
 
-#: So many rows are read sooner than a process starts, and so many are read in one go.
-_WORTH_PROCESSES = 400
-_ROWS_A_BATCH = 50
+#: The rows of so many tasks are read sooner than a process starts, and those of so many are read in one go.
+_WORTH_PROCESSES = 200
+_TASKS_A_BATCH = 25
 
 
 def explain_flips(result: CompareResult, roots: Roots, tail: int = DEFAULT_TAIL) -> CompareResult:
@@ -71,10 +69,15 @@ def with_findings(
     tasks = [*(flip.rows for flip in result.flips), *result.agreeing]
     if not tasks:
         return result
-    found = _findings(tasks, roots, tail, jobs)
-    flips = tuple(_told(flip, *found[i]) for i, flip in enumerate(result.flips))
+    told = _findings(tasks, roots, tail, jobs)
+    flips = tuple(
+        replace(flip, old=said.old, new=said.new, tests=said.tests, signature=said.signature)
+        for flip, said in zip(result.flips, told, strict=False)
+    )
     differing = tuple(
-        task.comparison.task for i, task in enumerate(tasks[len(flips) :], len(flips)) if _differ(_changes(*found[i]))
+        task.comparison.task
+        for task, said in zip(result.agreeing, told[len(flips) :], strict=True)
+        if said.tests and (said.tests.broken or said.tests.fixed)
     )
     limit = f" (of the first {MOST_AGREEING} such tasks)" * (len(result.agreeing) == MOST_AGREEING)
     notes = (*result.notes, *([Note(f"{_DIFFERING}{limit}", differing)] if differing else []))
@@ -84,49 +87,56 @@ def with_findings(
 _DIFFERING = "equal rewards, but single tests differ"
 
 
-def _findings(
-    tasks: Sequence[TaskRows], roots: Mapping[Side, LogRoots], tail: int, jobs: int
-) -> list[tuple[_Finding, _Finding]]:
-    """What the verifiers of both sides said of each task."""
-    from nemo_gym.rollout_compare.triage import signature
+def _findings(tasks: Sequence[TaskRows], roots: Mapping[Side, LogRoots], tail: int, jobs: int) -> list[_Told]:
+    """What the verifiers said of each task."""
 
-    asked = [_Asked(task, side, tail if task.comparison.winner else 0) for side in Side for task in tasks]
-    found = [_Finding(no_output().evidence, signature=signature(None))] * len(asked)
-    places = [i for i, one in enumerate(asked) if one.source.has_output]
+    def read(group: Sequence[int], _: object = None) -> list[_Told]:
+        return _read([tasks[i] for i in group], roots, tail)
+
+    nothing = no_output().evidence
+    told = [_Told(nothing, nothing, signature=_signature(None))] * len(tasks)
+    places = [i for i, task in enumerate(tasks) if task.old.has_output or task.new.has_output]
     jobs = jobs if len(places) >= _WORTH_PROCESSES and may_fork() else 1
-    most = _ROWS_A_BATCH if jobs > 1 else len(places)
-    groups = [[places[i] for i in batch] for batch in batches([asked[i].source for i in places], most)]
+    rows = [(tasks[i].old, tasks[i].new) for i in places]
+    groups = [[places[i] for i in batch] for batch in batches(rows, _TASKS_A_BATCH if jobs > 1 else len(places))]
     jobs = min(jobs, len(groups))
-
-    def read(group: Sequence[int], _: object = None) -> list[_Finding | Exception]:
-        return list(_read([asked[i] for i in group], roots))
-
-    said = map_by_processes(read, groups, jobs, lambda *_: None) if jobs > 1 else map(read, groups)
-    for group, findings in zip(groups, said, strict=True):
-        for i, finding in zip(group, findings, strict=True):
+    found = map_by_processes(read, groups, jobs, lambda *_: None) if jobs > 1 else map(read, groups)
+    for group, said in zip(groups, found, strict=True):
+        for i, one in zip(group, said, strict=True):
             # How deep a row may be nested depends on how deep in calls its reader is: what counts is this process.
-            found[i] = _settled(finding if isinstance(finding, _Finding) else read([i])[0])
-    return list(zip(found[: len(tasks)], found[len(tasks) :], strict=True))
+            told[i] = read([i])[0] if one.unread and jobs > 1 else one
+    return told
 
 
-def _settled(finding: _Finding | Exception) -> _Finding:
-    return finding if isinstance(finding, _Finding) else _Finding(Evidence(None, unavailable=str(finding)))
+def _read(tasks: Sequence[TaskRows], roots: Mapping[Side, LogRoots], tail: int) -> list[_Told]:
+    """What the verifiers said of some tasks, whose rows are read in the order of their files."""
+    rows = [(task, side, task.old if side is Side.OLD else task.new) for task in tasks for side in Side]
+    wanted = [i for i, (_, _, row) in enumerate(rows) if row.has_output]
+    found = [_Finding(no_output().evidence, signature=_signature(None))] * len(rows)
+    for place, values in read_again([rows[i][2] for i in wanted], OUTPUT_DECODER):
+        i = wanted[place]
+        task, side, _ = rows[i]
+        if isinstance(values, Exception):
+            found[i] = _Finding(Evidence(None, unavailable=str(values)), unread=True)
+            continue
+        output = output_of(values, roots[side], tail if task.comparison.winner else 0)
+        signed = _signature(output.text) if task.comparison.loser is side else None
+        found[i] = _Finding(output.evidence, _tests(output, roots[side]), signed)
+    return [_told(task, *found[2 * i : 2 * i + 2]) for i, task in enumerate(tasks)]
 
 
-def _read(asked: Sequence[_Asked], roots: Mapping[Side, LogRoots]) -> Iterator[_Finding | Exception]:
-    """What the verifier said of each row, or why it cannot be read."""
+def _told(task: TaskRows, old: _Finding, new: _Finding) -> _Told:
+    from nemo_gym.rollout_compare.triage import compare_tests
+
+    loser = old if task.comparison.loser is Side.OLD else new
+    changes = compare_tests(old.tests, new.tests)
+    return _Told(old.evidence, new.evidence, changes, loser.signature, old.unread or new.unread)
+
+
+def _signature(text: str | None) -> str | None:
     from nemo_gym.rollout_compare.triage import signature
 
-    found: dict[int, _Finding | Exception] = {}
-    for i, values in read_again([one.source for one in asked], OUTPUT_DECODER):
-        if isinstance(values, Exception):
-            found[i] = values
-            continue
-        side = asked[i].side
-        output = output_of(values, roots[side], asked[i].tail)
-        signed = signature(output.text) if asked[i].task.comparison.loser is side else None
-        found[i] = _Finding(output.evidence, _tests(output, roots[side]), signed)
-    return (found[i] for i in range(len(asked)))
+    return signature(text)
 
 
 def _tests(output: Output, roots: LogRoots) -> TestResults | None:
@@ -139,27 +149,6 @@ def _tests(output: Output, roots: LogRoots) -> TestResults | None:
     if results:
         return results if reports.complete and all(read) else replace(results, truncated=True)
     return read_tests(output.text, cut=output.cut) if output.text else None
-
-
-def _told(flip: Flip, old: _Finding | None, new: _Finding | None) -> Flip:
-    loser = old if flip.comparison.loser is Side.OLD else new
-    return replace(
-        flip,
-        old=old and old.evidence,
-        new=new and new.evidence,
-        tests=_changes(old, new),
-        signature=loser and loser.signature,
-    )
-
-
-def _changes(old: _Finding | None, new: _Finding | None) -> TestChanges | None:
-    from nemo_gym.rollout_compare.triage import compare_tests
-
-    return compare_tests(old.tests if old else None, new.tests if new else None)
-
-
-def _differ(changes: TestChanges | None) -> bool:
-    return changes is not None and bool(changes.broken or changes.fixed)
 
 
 def _clusters(flips: Sequence[Flip]) -> tuple[Cluster, ...]:

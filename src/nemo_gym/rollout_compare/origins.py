@@ -102,30 +102,24 @@ def read_again(rows: Sequence[RowSource], decoder: RowDecoder) -> Iterator[tuple
             of_files.append((i, row))
         else:
             yield i, decoder.pick(row.read())
-    of_files.sort(key=lambda entry: (str(entry[1].source.file), entry[1].offset))
+    of_files.sort(key=lambda entry: _place(entry[1]))
     for source, group in groupby(of_files, key=lambda entry: entry[1].source):
         yield from _of_file(source, list(group), decoder)
 
 
-def batches(rows: Sequence[RowSource], most: int) -> list[list[int]]:
-    """The places of rows that are read together: so many of one file, but all of a compressed one, which has no middle.
+def batches(pairs: Sequence[tuple[RowSource, RowSource]], most: int) -> list[list[int]]:
+    """The places of pairs of rows that are read together: so many at a time, in the order of their first rows.
 
-    The rows of a file come in the file's order.
+    Where a file is compressed it is all of them, for such a file is read from its start.
     """
-    together: dict[str | None, list[int]] = {}
-    for i, row in enumerate(rows):
-        together.setdefault(str(row.source.file) if isinstance(row, FileRow) else None, []).append(i)
-    found = []
-    for places in together.values():
-        places.sort(key=lambda i: _offset(rows[i]))
-        first = rows[places[0]]
-        size = len(places) if isinstance(first, FileRow) and first.source.magic else most
-        found += [places[start : start + size] for start in range(0, len(places), size)]
-    return found
+    order = sorted(range(len(pairs)), key=lambda i: _place(pairs[i][0]))
+    if any(isinstance(row, FileRow) and row.source.magic for pair in pairs for row in pair):
+        most = len(order)
+    return [order[start : start + most] for start in range(0, len(order), max(most, 1))]
 
 
-def _offset(row: RowSource) -> int:
-    return row.offset if isinstance(row, FileRow) else 0
+def _place(row: RowSource) -> tuple[str, int]:
+    return (str(row.source.file), row.offset) if isinstance(row, FileRow) else ("", 0)
 
 
 def _of_file(

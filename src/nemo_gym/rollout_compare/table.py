@@ -230,6 +230,13 @@ class Table:
         for column in (*columns, *self.keys.values()):
             column.rest()
 
+    def forget_tasks(self) -> None:
+        """Give back the memory of all that tells which task and attempt a row is of: the table is joined already."""
+        self.keys = {path: KeyColumn() for path in self.keys}
+        self.task_index, self.rollout_index = HalfColumn(), HalfColumn()
+        self.inputs = array("q")
+        self.planned = []
+
     def extend(self, other: Table, lines_before: int = 0) -> None:
         """Add rows that were read elsewhere; those of a later piece of a file have so many lines before them."""
         rows = len(self)
