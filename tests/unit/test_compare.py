@@ -404,6 +404,23 @@ class TestResult:
 
 
 class TestNotes:
+    @pytest.mark.parametrize(
+        ("rows", "noted"),
+        [
+            ([{}, {"reward": None}, {"score": 1}], True),
+            ([{}, {"reward": 0}], False),
+            ([{}, {"mask_sample": True}], False),
+            ([{"reward": math.nan}], False),
+        ],
+    )
+    def test_a_run_without_any_reward_is_noted(self, rows: list[dict[str, Any]], noted: bool) -> None:
+        silent = [{"task_id": str(i), **row} for i, row in enumerate(rows)]
+        other = [{"task_id": str(i), "reward": 1} for i in range(len(rows))]
+        for side, runs in ((Side.OLD, (silent, other)), (Side.NEW, (other, silent))):
+            note = f"no row of the {side} run has a 'reward', which is a number: all of its tasks are masked"
+            assert [str(one) for one in compare_rollouts(*runs).notes] == [note] * noted
+        assert compare_rollouts([], other).notes == ()
+
     def notes(self, old: list[Row], new: list[Row]) -> list[tuple[str, tuple[str, ...]]]:
         return [(note.message, note.tasks) for note in compare_rollouts(old, new).notes]
 

@@ -8,6 +8,7 @@ from math import isnan
 
 from nemo_gym.rollout_compare.join import Join, join
 from nemo_gym.rollout_compare.repeats import compare_repeats
+from nemo_gym.rollout_compare.rows import NO_REWARD
 from nemo_gym.rollout_compare.schema import (
     REWARD_TOLERANCE,
     Category,
@@ -65,7 +66,12 @@ def compare_tables(tables: dict[Side, Table]) -> CompareResult:
         old_prefix_stripped=joined.prefixes[Side.OLD],
         new_prefix_stripped=joined.prefixes[Side.NEW],
         keyed_by_taskset=joined.keyed_by_taskset,
-        notes=(*(note for table in tables.values() for note in table.notes), *joined.notes, *_repeat_notes(tasks)),
+        notes=(
+            *(note for table in tables.values() for note in table.notes),
+            *_no_reward_notes(tables),
+            *joined.notes,
+            *_repeat_notes(tasks),
+        ),
         flips=flips,
         agreeing=agreeing,
         join_check=joined.check,
@@ -128,6 +134,13 @@ def _agreeing(tables: dict[Side, Table], joined: Join, tasks: Sequence[TaskCompa
             old, new = (joined.rows[side].of(number)[0] for side in Side)
             if tables[Side.OLD].has_output[old] and tables[Side.NEW].has_output[new]:
                 yield TaskRows(task, tables[Side.OLD].output_origin(old), tables[Side.NEW].output_origin(new))
+
+
+def _no_reward_notes(tables: dict[Side, Table]) -> Iterator[Note]:
+    """Runs that say nothing of any result: their rows may be no rollouts, or give the reward by another name."""
+    for side, table in tables.items():
+        if table.masked.values == [None, NO_REWARD] and 0 not in table.masked.ids:
+            yield Note(f"no row of the {side} run has a 'reward', which is a number: all of its tasks are masked")
 
 
 def _repeat_notes(tasks: Sequence[TaskComparison]) -> Iterator[Note]:

@@ -23,6 +23,9 @@ ATTEMPT_PATHS = ("_ng_task_index", "_ng_rollout_index")
 OUTPUT_PATHS = ("verifier_logs_dir", "test_output", "verifier_stdout", "verifier_output")
 
 ERROR_TEXT_LIMIT = 120
+
+#: Why a row without a reward does not count.
+NO_REWARD = "no reward"
 _SHOWN_VALUE_LIMIT = 200
 
 Texts = Sequence[str | None]
@@ -113,7 +116,7 @@ def _mask(mask_sample: Any, kind: str | None, reward: float | None) -> str | Non
     if mask_sample:
         return f"mask_sample (failure_kind={kind})" if kind else "mask_sample"
     if reward is None:
-        return "no reward"
+        return NO_REWARD
     return None if math.isfinite(reward) else f"non-finite reward ({reward})"
 
 
