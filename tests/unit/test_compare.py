@@ -419,7 +419,7 @@ class TestNotes:
         for side, runs in ((Side.OLD, (silent, other)), (Side.NEW, (other, silent))):
             note = f"no row of the {side} run has a 'reward', which is a number: all of its tasks are masked"
             assert [str(one) for one in compare_rollouts(*runs).notes] == [note] * noted
-        assert compare_rollouts([], other).notes == ()
+        assert [str(one) for one in compare_rollouts([], other).notes] == ["the old run has no rows"]
 
     def notes(self, old: list[Row], new: list[Row]) -> list[tuple[str, tuple[str, ...]]]:
         return [(note.message, note.tasks) for note in compare_rollouts(old, new).notes]

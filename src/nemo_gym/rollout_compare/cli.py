@@ -128,8 +128,11 @@ def _text(text: str) -> str:
 def _rule(text: str) -> str:
     if not is_rule(text):
         known = ["flipped", "lost", "agent-error", "masked", "missing", "worse"]
-        meant = did_you_mean(text.partition(">")[0], known)
-        raise argparse.ArgumentTypeError(f"{text!r} is no rule{meant or '; rules are ' + ', '.join(known)}")
+        name = text.partition(">")[0]
+        hint = did_you_mean(name, known) or f"; rules are {', '.join(known)}"
+        if name in known:
+            hint = "; worse takes no number" if name == "worse" else f"; it is {name} or {name}>N, N a whole number"
+        raise argparse.ArgumentTypeError(f"{text!r} is no rule{hint}")
     return text
 
 

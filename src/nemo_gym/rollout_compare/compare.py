@@ -139,7 +139,9 @@ def _agreeing(tables: dict[Side, Table], joined: Join, tasks: Sequence[TaskCompa
 def _no_reward_notes(tables: dict[Side, Table]) -> Iterator[Note]:
     """Runs that say nothing of any result: their rows may be no rollouts, or give the reward by another name."""
     for side, table in tables.items():
-        if table.masked.values == [None, NO_REWARD] and 0 not in table.masked.ids:
+        if not len(table):
+            yield Note(f"the {side} run has no rows")
+        elif table.masked.values == [None, NO_REWARD] and 0 not in table.masked.ids:
             yield Note(f"no row of the {side} run has a 'reward', which is a number: all of its tasks are masked")
 
 

@@ -107,6 +107,7 @@ def _repeated_attempts(table: Table, tasks_of: array[int], tasks: Sequence[str],
         twice.update((tasks[task], None) for task in labels if task < len(tasks))
     if count:
         attempts_text = "1 attempt" if count == 1 else f"{count} attempts"
+        stand = "stands" if count == 1 else "stand"
         yield Note(
-            f"{attempts_text} of the {side} run stand more than once in one file; every row counts", tuple(twice)
+            f"{attempts_text} of the {side} run {stand} more than once in one file; every row counts", tuple(twice)
         )

@@ -73,6 +73,9 @@ def _only_rollouts(folder: Path) -> Path:
 def _matching(pattern: str) -> list[Path]:
     matched = sorted(map(Path, glob.glob(pattern)))
     found = [path for path in matched if not _is_beside(path)]
+    folder = next((path for path in found if path.is_dir()), None)
+    if folder:
+        raise CompareInputError(f"cannot read {pattern}: it matches the folder {folder}; a pattern of files is wanted")
     if not found:
         raise CompareInputError(f"cannot read {pattern}: no rollouts file matches (*, ? and [] are patterns)")
     shards: dict[Path, Path] = {}

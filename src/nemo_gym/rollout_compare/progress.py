@@ -54,8 +54,8 @@ class _Bars:
             return
         self._next = now + _SHOWN_EVERY_S
         shown = self._shown = self._shown or _drawn(self._sizes)
-        for task, done in zip(shown.task_ids, self._done, strict=True):
-            shown.update(task, completed=done)
+        for task, done, size in zip(shown.task_ids, self._done, self._sizes, strict=True):
+            shown.update(task, completed=min(done, size))  # where pieces meet some bytes are read twice
         shown.refresh()
 
     def close(self) -> None:
