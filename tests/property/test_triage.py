@@ -18,6 +18,8 @@ from nemo_gym.rollout_compare.triage import (
     signature,
 )
 from nemo_gym.rollout_compare.triage.anonymous import anonymous
+from nemo_gym.rollout_compare.triage.pytest_text import _Run, read_pytest
+from nemo_gym.rollout_compare.triage.text import lines
 from tests.support import PROPERTY
 from tests.triage_support import SAMPLES
 
@@ -202,3 +204,13 @@ def test_clusters_hold_each_signed_flip_once_largest_first(some: list[SignedFlip
     members = [SignedFlip(task, cluster.winner, cluster.signature) for cluster in gathered for task in cluster.tasks]
     assert sorted(members) == sorted(flip for flip in some if flip.signature is not None)
     assert gathered == clusters(data.draw(st.permutations(some)))
+
+
+@PROPERTY
+@given(st.one_of(junk, st.sampled_from(sorted(SAMPLE_TEXTS.values()))))
+def test_the_lines_that_pytest_s_reader_passes_over_say_nothing(text: str) -> None:
+    every_line = _Run()
+    for line in lines(text):
+        every_line.read(line)
+    found = every_line.collected.results("pytest", truncated=not every_line.names_all_passed())
+    assert read_pytest(text) == found

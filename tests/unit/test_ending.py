@@ -38,6 +38,24 @@ def test_a_signal_ends_it_with_the_status_that_a_shell_shows(number: int) -> Non
     assert signal.getsignal(number) is signal.SIG_DFL
 
 
+def test_a_second_signal_does_not_cut_the_tidying_short() -> None:
+    tidied: list[bool] = []
+
+    def tidy() -> None:
+        for number in ENDING:
+            os.kill(os.getpid(), number)
+        tidied.append(True)
+
+    def end() -> None:
+        with tidy_ending(), ExitStack() as stack:
+            stack.callback(tidy)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(SystemExit) as ended:
+        end()
+    assert (ended.value.code, tidied) == (143, [True])
+
+
 @pytest.mark.parametrize("handler", [signal.SIG_IGN, lambda *_: None], ids=["ignored", "handled"])
 def test_what_somebody_else_decided_stays(handler: Callable[..., Any]) -> None:
     signal.signal(signal.SIGTERM, handler)

@@ -426,6 +426,7 @@ def test_rows_without_any_output_are_not_read_again(monkeypatch: pytest.MonkeyPa
     assert watched.opened == ["old"]
     assert len(watched.offsets) == 1
     assert [found["new"]["source"] for found in told["flips"]] == [None, None]
+    assert [found["signature"] for found in told["flips"]] == ["no output", "no output"]
     assert told["flips"][1]["old"] == field("test_output", "x")
 
 

@@ -65,6 +65,15 @@ def lines_by_pieces(source: Input, piece_bytes: int, block_bytes: int) -> tuple[
     return found, before
 
 
+def test_long_lines_are_not_copied_and_short_ones_are_split_at_once(tmp_path: Path) -> None:
+    long, short = b"x" * 10_000, b"y" * 100
+    for line, kind in ((long, memoryview), (short, bytes)):
+        source = source_of(file_of(tmp_path, b"\n".join([line] * 300) + b"\n").path)
+        found = [found for block in iter_blocks(Piece(source), None, 1 << 16) for found in block.lines]
+        assert list(map(bytes, found)) == [line] * 300
+        assert sum(isinstance(one, kind) for one in found) > 200
+
+
 class TestLines:
     @pytest.mark.parametrize(
         ("content", "lines"),

@@ -182,6 +182,12 @@ class TestPattern:
         touch("a_failures.jsonl", "a_materialized_inputs.jsonl.gz", "b.jsonl")
         assert refused(pattern).startswith(f"cannot read {pattern}: ")
 
+    def test_a_folder_that_matches_too_is_named(self) -> None:
+        touch("run/s1.jsonl", "run/logs/x.txt")
+        error = "cannot read run/*: it matches the folder run/logs; a pattern of files is wanted"
+        assert refused("run/*") == error
+        assert [main for main, *_ in located("run/*.jsonl")] == ["run/s1.jsonl"]
+
     @pytest.mark.parametrize("pair", [("s1.jsonl", "s1.jsonl.gz"), ("s1.jsonl.gz", "s1.jsonl.zst")])
     def test_a_shard_that_matches_plain_and_compressed_is_an_error(self, pair: tuple[str, str]) -> None:
         touch("run/s0.jsonl", "run/s1_b.jsonl", "run/s2.jsonl", *(f"run/{name}" for name in pair))

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from nemo_gym.rollout_compare import pieces
 from nemo_gym.rollout_compare.lines import BLOCK_BYTES
 from nemo_gym.rollout_compare.pieces import Plan
 from nemo_gym.rollout_compare.reading import read_tables
-from nemo_gym.rollout_compare.schema import CompareInputError
+from nemo_gym.rollout_compare.reread import count_fields
+from nemo_gym.rollout_compare.schema import CompareInputError, key_paths
 from nemo_gym.rollout_compare.table import table_of
 from tests.support import alone, facts, places, read_files, source_of
 
@@ -73,7 +75,7 @@ def test_each_file_is_read_by_its_plan(tmp_path: Path) -> None:
         assert keyed["keys"] == {"reward": None}
 
 
-def inputs_of(path: str, jobs: str) -> Any:
+def equal_inputs(path: str, jobs: str) -> Any:
     """Which rows of a file have equal inputs: for each row the first one like it."""
     [table] = read_files(path, jobs=int(jobs), piece_bytes=10)
     [whole] = read_files(path)
@@ -84,7 +86,7 @@ def inputs_of(path: str, jobs: str) -> Any:
 def test_processes_agree_on_which_inputs_are_equal(tmp_path: Path) -> None:
     asked = [b'"a?"', b'[{"role": "user", "content": "a?"}]', b'"b?"', b"null", b'"a?"']
     path = file_of(tmp_path / "a.jsonl", [b'{"responses_create_params": {"input": %s}}' % text for text in asked])
-    assert alone(inputs_of, path, "3") == [[0, 0, 2, 3, 0], [True, True, True, False, True]]
+    assert alone(equal_inputs, path, "3") == [[0, 0, 2, 3, 0], [True, True, True, False, True]]
 
 
 class TestFieldsThatCannotBeTheKey:
@@ -107,15 +109,20 @@ class TestFieldsThatCannotBeTheKey:
                 [table] = read_files(path, piece_bytes=piece_bytes)
                 assert facts(table) == facts(table_of(rows))
                 assert table.keys["task_id"].first_missing == (len(rows) - 1 if len(rows) == len(self.ROWS) else None)
-                stands = {name: number for name, number in table.count_fields().items() if number}
+                stands = {name: number for name, number in count_fields(table).items() if number}
                 assert stands == {name: sum(name in row for row in rows) for name in ("task_name", "task_id", "id")}
 
-    def test_they_are_counted_in_the_file_as_it_was(self, tmp_path: Path) -> None:
-        path = file_of(tmp_path / "a.jsonl", [GOOD])
-        [table] = read_files(path)
-        path.write_bytes(GOOD + b" ")
-        with pytest.raises(CompareInputError, match=f"^{path} has changed or gone since it was first read$"):
-            table.count_fields()
+    def test_they_are_asked_for_no_more(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        asked: list[Any] = []
+        decoder_for = vars(pieces)["decoder_for"]
+
+        def noted(fields: Any) -> Any:
+            asked.append(fields)
+            return decoder_for(fields)
+
+        monkeypatch.setattr(pieces, "decoder_for", noted)
+        read_files(file_of(tmp_path / "a.jsonl", [json.dumps(row).encode() for row in self.ROWS]), piece_bytes=1 << 24)
+        assert asked == [key_paths(None), ("task_id",)]
 
 
 class TestRows:

@@ -197,6 +197,17 @@ class TestRun:
         assert [facts(tables_of(path, jobs=jobs)[0]) for jobs in (1, 2)] == [expected] * 2
 
 
+def test_a_table_holds_no_more_than_the_next_step_needs(tmp_path: Path) -> None:
+    rows = [attempt(i, 0, task_id=str(i), responses_create_params={"input": f"{i}?"}, reward=1) for i in range(3)]
+    tables = tables_of(run_of(tmp_path / "a", rows), run_of(tmp_path / "b", rows))
+    columns = [table.keys["task_id"] for table in tables]
+    assert [(len(column.ids), len(vars(column)["_places"])) for column in columns] == [(3, 0), (3, 0)]
+    compare_tables(dict(zip(Side, tables, strict=True)))
+    for table in tables:
+        assert (table.keys, table.planned, list(table.inputs), list(table.task_index.codes)) == ({}, [], [], [])
+        assert len(table) == len(table.reward) == 3
+
+
 class TestShards:
     """A quoted pattern: the shards of one run, in name order."""
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nemo_gym.rollout_compare.safe_text import encodable, one_line, without_escapes
+from nemo_gym.rollout_compare.safe_text import _UNSAFE, _escaped, encodable, one_line, without_escapes
 from tests.support import PROPERTY
 
 ESCAPE_SEQUENCES = {
@@ -150,3 +150,9 @@ def test_any_text_can_be_written_in_any_encoding(text: str, encoding: str) -> No
 def test_what_an_encoding_carries_stays_as_it_is(text: str, ascii_text: str) -> None:
     assert encodable(text, "utf-8") == text
     assert encodable(ascii_text, "ascii") == ascii_text
+
+
+@PROPERTY
+@given(HOSTILE | st.text("ab 1~", max_size=5))
+def test_text_that_needs_no_change_is_not_looked_at_longer(text: str) -> None:
+    assert one_line(text) == _UNSAFE.sub(_escaped, without_escapes(text))

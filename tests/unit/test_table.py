@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from nemo_gym.rollout_compare.reread import count_fields
 from nemo_gym.rollout_compare.schema import CompareInputError, key_paths
 from nemo_gym.rollout_compare.sidecar import failed_attempt
 from nemo_gym.rollout_compare.table import Table, decoder_for, table_of
@@ -186,7 +187,7 @@ class TestTable:
         assert facts(table)["nameless"] == [1, 3]
         assert table.keys["task_id"].first_missing == 4
         assert table.keys["task_name"].first_missing == 0
-        assert (table.count_fields()["task_id"], table.count_fields()["task_name"]) == (2, 1)
+        assert (count_fields(table)["task_id"], count_fields(table)["task_name"]) == (2, 1)
         assert table.masked_rows == 4
 
     def test_a_row_that_is_no_failed_attempt_always_has_a_say(self) -> None:

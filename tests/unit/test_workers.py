@@ -73,6 +73,10 @@ class TestProcesses:
         assert took < 1
         assert (status, stdout) == (0, '"interrupted"\n')
 
+    @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+    def test_a_signal_that_the_program_ignores_ends_none(self, path: Path, name: str) -> None:
+        assert alone(reading_that_ignores, path, name) == 50
+
     def test_none_outlives_a_program_that_is_killed(self, path: Path) -> None:
         took, status, _, _ = end_of(path, signal.SIGKILL, everyone=False, nap=0.5)
         assert status == -signal.SIGKILL
@@ -83,6 +87,8 @@ class TestProcesses:
     ) -> None:
         handlers = []
         monkeypatch.setattr(signal, "signal", lambda number, handler: handlers.append((number, handler)))
+        ignored = {signal.SIGHUP: signal.SIG_IGN}
+        monkeypatch.setattr(signal, "getsignal", lambda number: ignored.get(number, signal.SIG_DFL))
         here, there = multiprocessing.Pipe()
         other, end_of_other = multiprocessing.Pipe()
         source = source_of(path)
@@ -104,7 +110,7 @@ class TestProcesses:
         asker.start()
         workers._work(lambda piece, on_bytes: read_piece(piece, Plan(), on_bytes), asked, there, [other])
         asker.join()
-        assert handlers == [(number, signal.SIG_DFL) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
+        assert handlers == [(number, signal.SIG_DFL) for number in (signal.SIGINT, signal.SIGTERM)]
         assert other.closed
         assert [number for number, _ in answers] == [0, 1, 2]
         assert [len(answer.table) for _, answer in answers if isinstance(answer, PieceTable)] == [1, 49]
@@ -143,6 +149,21 @@ def forks_beside_a_thread(name: str) -> int:
     thread.join()
     assert len(table) == 50
     return len(started)
+
+
+def reading_that_ignores(path: str, name: str) -> int:
+    """How many rows processes read that get a signal which the program ignores."""
+    number = getattr(signal, name)
+    signal.signal(number, signal.SIG_IGN)
+    read_piece: Callable[..., PieceTable] = vars(reading)["read_piece"]
+
+    def signalled(*args: Any) -> PieceTable:
+        os.kill(os.getpid(), number)
+        return read_piece(*args)
+
+    vars(reading)["read_piece"] = signalled
+    [table] = read_files(path, jobs=2, piece_bytes=100)
+    return len(table)
 
 
 def children() -> int:

@@ -6,7 +6,7 @@ The road from bytes to report, a module and a value for each step:
 2. `lines`     a file to lines: (number, offset, bytes)
 3. `decode`    a line to the values of the fields that matter
 4. `rows`      those values to `Facts`, and to the identity of the row's task (`task_input`: what was asked)
-5. `table`     one run to a `Table` of `columns`; `origins` tells where a row can be read again
+5. `table`     one run to a `Table` of `columns`; `origins` tells where a row can be read again (`reread`)
 6. `join`      two tables to a `Join`: which rows are attempts at one task (`keys` from the `ladder`, `labels`: by what
                they are told apart and called; `gather`: the rows of each; `join_check`: what makes the join doubtful)
 7. `sides`     a run's rows of a task to what the run says about it (`repeats`: its attempts, by `distributions`)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
+from contextlib import suppress
 from itertools import count
 from typing import Any, Generic, TypeVar, cast
 
@@ -101,13 +102,11 @@ class HalfColumn:
     def append_all(self, values: Sequence[int | str | None]) -> None:
         """Add a row for each value, as `halves_of` gives them."""
         if {int}.issuperset(map(type, values)):
-            try:
+            with suppress(OverflowError):
                 numbers = array("q", cast("Sequence[int]", values))
-            except OverflowError:
-                numbers = array("q", [-1])
-            if min(numbers, default=0) >= 0:
-                self.codes.extend(numbers)
-                return
+                if min(numbers, default=0) >= 0:
+                    self.codes.extend(numbers)
+                    return
         self.codes.extend(map(self._code, values))
 
     def _code(self, value: int | str | None) -> int:

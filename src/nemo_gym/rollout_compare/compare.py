@@ -122,7 +122,7 @@ def _telling_row(
     """Of a task's rows with a finite reward, the one with the highest or lowest, of equals the first."""
     table, rows = tables[side], joined.rows[side].of(number)
     measured = rows if len(rows) == 1 else [row for row in rows if not isnan(table.reward[row])]
-    return table.output_origin(choose(measured, key=table.reward.__getitem__))
+    return table.origin(choose(measured, key=table.reward.__getitem__))
 
 
 def _agreeing(tables: dict[Side, Table], joined: Join, tasks: Sequence[TaskComparison]) -> Iterator[TaskRows]:
@@ -133,7 +133,7 @@ def _agreeing(tables: dict[Side, Table], joined: Join, tasks: Sequence[TaskCompa
         if task.category is Category.IDENTICAL:
             old, new = (joined.rows[side].of(number)[0] for side in Side)
             if tables[Side.OLD].has_output[old] and tables[Side.NEW].has_output[new]:
-                yield TaskRows(task, tables[Side.OLD].output_origin(old), tables[Side.NEW].output_origin(new))
+                yield TaskRows(task, tables[Side.OLD].origin(old), tables[Side.NEW].origin(new))
 
 
 def _no_reward_notes(tables: dict[Side, Table]) -> Iterator[Note]:

@@ -8,9 +8,9 @@ by the same paths.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import astuple
@@ -20,7 +20,7 @@ from nemo_gym.rollout_compare.schema import CompareInputError, Row
 _Tree = dict[str, "_Tree"]
 
 # What the fast decoder raises, for a line or for one of several, where the plain one has to be asked.
-_REFUSALS = (msgspec.MsgspecError, RecursionError, ValueError, AttributeError)
+_REFUSALS = (msgspec.MsgspecError, RecursionError, ValueError)
 
 
 class InvalidLine(CompareInputError):
@@ -67,16 +67,16 @@ def dig(value: object, names: Sequence[str]) -> Any:
 
 
 class RowDecoder:
-    """Gives the values at fixed dotted paths of a row, as a tuple in the order of the paths.
+    """Gives the values at fixed dotted paths of rows, in the order of the paths.
 
     A path that a row does not have, or whose value is null, gives None.
     """
 
-    def __init__(self, paths: Sequence[str], undecoded: Sequence[str] = ()) -> None:
-        """Prepare the decoders for two or more paths; of the undecoded ones only whether they are there matters."""
+    def __init__(self, paths: Sequence[str]) -> None:
+        """Prepare the decoders."""
         self._names = [tuple(path.split(".")) for path in paths]
         try:
-            self._fast: _FastDecoder | None = _FastDecoder(self._names, [tuple(path.split(".")) for path in undecoded])
+            self._fast: _FastDecoder | None = _FastDecoder(self._names)
         except ValueError:  # a field that cannot be known beforehand, with a quote or a backslash in its name
             self._fast = None
 
@@ -84,7 +84,7 @@ class RowDecoder:
         """The values of a line, or `InvalidLine`."""
         if self._fast:
             try:
-                return self._fast.decode(line)
+                return tuple(value for (value,) in self._fast.columns([line]))
             except _REFUSALS:
                 pass
         return self.pick(parse_object(bytes(line)))
@@ -105,49 +105,47 @@ class RowDecoder:
         return tuple(dig(row, names) for names in self._names)
 
 
+class _Column(NamedTuple):
+    """How the values of a wanted path are found: by the place of its first name, then attributes, then what is inside.
+
+    A wanted path may go on inside another wanted value (`response.metadata.id`), which is decoded whole.
+    """
+
+    place: int
+    attributes: Sequence[str]
+    inside: Sequence[str]
+
+    def of(self, values: Sequence[Any]) -> Sequence[Any]:
+        """The path's values of rows that have these values under its first name."""
+        if self.attributes:
+            try:
+                values = list(map(attrgetter(".".join(self.attributes)), values))
+            except AttributeError:  # a scalar, a list or null stands where a path goes on
+                values = [_dig_attributes(value, self.attributes) for value in values]
+        return [dig(value, self.inside) for value in values] if self.inside else values
+
+
 class _FastDecoder:
     """Decodes the wanted fields and skips over the rest; raises one of `_REFUSALS` where it cannot tell."""
 
-    def __init__(self, wanted: list[tuple[str, ...]], undecoded: list[tuple[str, ...]]) -> None:
+    def __init__(self, wanted: list[tuple[str, ...]]) -> None:
         leaves = [_shortest(names, wanted) for names in wanted]
-        raw = {names for names in undecoded if leaves.count(names) == 1}  # nobody else wants it, or what is inside
         tree: _Tree = {}
         for leaf in leaves:
             branch = tree
             for name in leaf:
                 branch = branch.setdefault(name, {})
-        row_type, attributes = _struct(tree, raw)
+        row_type, attributes = _struct(tree)
         self._row: Callable[[bytes | memoryview], Any] = msgspec.json.Decoder(row_type).decode
-        self._attributes = [[attributes[leaf[: depth + 1]] for depth in range(len(leaf))] for leaf in leaves]
-        self._values: Callable[[Any], tuple[Any, ...]] = attrgetter(*(".".join(path) for path in self._attributes))
-        # For each path its place in the row's struct and, where it goes on, what gives the value inside.
-        order = list(tree)
-        self._columns: list[tuple[int, Callable[[Any], Any] | None]] = [
-            (order.index(leaf[0]), attrgetter(".".join(path[1:])) if len(path) > 1 else None)
-            for leaf, path in zip(leaves, self._attributes, strict=True)
+        first = {name: place for place, name in enumerate(tree)}
+        self._columns = [
+            _Column(first[leaf[0]], [attributes[leaf[:depth]] for depth in range(2, len(leaf) + 1)], names[len(leaf) :])
+            for names, leaf in zip(wanted, leaves, strict=True)
         ]
-        # A wanted path may go on inside another wanted value (`response.metadata.id`).
-        below = [names[len(leaf) :] for names, leaf in zip(wanted, leaves, strict=True)]
-        self._inside = [(i, names) for i, names in enumerate(below) if names]
 
     def columns(self, lines: Sequence[bytes | memoryview]) -> list[Sequence[Any]]:
-        if self._inside:
-            return list(zip(*map(self.decode, lines), strict=True))
         outermost = list(zip(*map(astuple, map(self._row, lines)), strict=True))
-        return [outermost[i] if inside is None else list(map(inside, outermost[i])) for i, inside in self._columns]
-
-    def decode(self, line: bytes | memoryview) -> tuple[Any, ...]:
-        row = self._row(line)
-        try:
-            values = self._values(row)
-        except AttributeError:  # a scalar, a list or null stands where a path goes on
-            values = tuple(_dig_attributes(row, path) for path in self._attributes)
-        if not self._inside:
-            return values
-        found = list(values)
-        for i, names in self._inside:
-            found[i] = dig(found[i], names)
-        return tuple(found)
+        return [column.of(outermost[column.place]) for column in self._columns]
 
 
 def _shortest(names: tuple[str, ...], wanted: list[tuple[str, ...]]) -> tuple[str, ...]:
@@ -161,9 +159,7 @@ def _dig_attributes(value: object, attributes: Sequence[str]) -> Any:
     return value
 
 
-def _struct(
-    tree: _Tree, raw: Collection[tuple[str, ...]], above: tuple[str, ...] = ()
-) -> tuple[type[msgspec.Struct], dict[tuple[str, ...], str]]:
+def _struct(tree: _Tree) -> tuple[type[msgspec.Struct], dict[tuple[str, ...], str]]:
     """A decoder's type for an object with the given fields, and the attribute for each path.
 
     Attributes have made-up names: a field may be called anything, and no scalar has an attribute of these names.
@@ -176,9 +172,9 @@ def _struct(
         attributes[name,] = attribute
         renamed[attribute] = name
         if branch:
-            inner, below = _struct(branch, raw, (*above, name))
+            inner, below = _struct(branch)
             attributes.update({(name, *path): inner_name for path, inner_name in below.items()})
             fields.append((attribute, inner | None | bool | int | float | str | list[Any], inner()))
         else:
-            fields.append((attribute, msgspec.Raw if (*above, name) in raw else Any, None))
+            fields.append((attribute, Any, None))
     return msgspec.defstruct("Fields", fields, frozen=True, gc=False, rename=renamed), attributes

@@ -32,4 +32,6 @@ def _in_main_thread() -> bool:
 
 
 def _end(number: int, _frame: object) -> None:
+    for other in ENDING:  # a second one must not cut the tidying short
+        signal.signal(other, signal.SIG_IGN)
     raise SystemExit(128 + number)

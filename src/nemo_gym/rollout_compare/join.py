@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from itertools import chain, groupby
 
 from msgspec import Struct
 
+from nemo_gym.rollout_compare.columns import Column
 from nemo_gym.rollout_compare.figures import JoinCheck
 from nemo_gym.rollout_compare.gather import RowsByTask, rows_by_task
 from nemo_gym.rollout_compare.join_check import check_inputs, doubts
 from nemo_gym.rollout_compare.keys import choose_keys, first_key
+from nemo_gym.rollout_compare.labels import Labels
 from nemo_gym.rollout_compare.ladder import PLANNED, Kind, Rung
 from nemo_gym.rollout_compare.planned import Place, planned_identity, planned_places
+from nemo_gym.rollout_compare.reread import inputs_of
 from nemo_gym.rollout_compare.rows import Identity
 from nemo_gym.rollout_compare.schema import Note, Row, Side
 from nemo_gym.rollout_compare.table import Table, table_of
@@ -50,12 +54,7 @@ def join(tables: dict[Side, Table]) -> Join:
     choice = choose_keys(tables)
     named = {side: _named(tables[side], choice.rungs[side]) for side in Side}
     labels = choice.relabelled({side: values for side, (_, values) in named.items()})
-    numbers: dict[str | None, int] = dict.fromkeys(chain(labels.of[Side.OLD], labels.of[Side.NEW]), 0)
-    tasks = sorted(label for label in numbers if label is not None)
-    numbers.update(zip(tasks, range(len(tasks)), strict=True))
-    numbers[None] = len(tasks)
-    of_rows = {side: _task_of_rows(named[side][0], labels.of[side], numbers) for side in Side}
-    del numbers  # as large as all of the labels
+    tasks, of_rows = _numbered({side: ids for side, (ids, _) in named.items()}, labels)
     rows = {side: rows_by_task(of_rows[side], len(tasks)) for side in Side}
     check = check_inputs(tables, rows, tasks)
     return Join(
@@ -79,6 +78,7 @@ def _named(table: Table, rung: Rung) -> tuple[array[int], list[Identity | None]]
     ids, values = rung.column.ids[:], list(rung.column.values)
     indexes = table.task_index.codes
     places = planned_places(table)
+    inputs = cache(inputs_of)
     for _, group in groupby(table.nameless, key=lambda failure: id(failure.beside)):
         failures = list(group)
         beside = failures[0].beside
@@ -94,22 +94,29 @@ def _named(table: Table, rung: Rung) -> tuple[array[int], list[Identity | None]]
             place = places[failure.row]
             if not ids[failure.row] and place:
                 ids[failure.row] = len(values)
-                values.append(_planned_by(place, rung))
+                values.append(_planned_by(place, rung, inputs))
     return ids, values
 
 
-def _planned_by(place: Place, rung: Rung) -> Identity | None:
+def _planned_by(place: Place, rung: Rung, inputs: Callable[[Table], Column[str]]) -> Identity | None:
     """The identity of a planned row, of the kind that a run's key gives."""
     planned, row = place
     if rung.kind is Kind.INPUT:
-        return planned.asked[row]
+        return inputs(planned)[row]
     return planned_identity(place, rung.name.removeprefix(PLANNED))
 
 
-def _task_of_rows(ids: array[int], labels: Sequence[str | None], numbers: dict[str | None, int]) -> array[int]:
-    """The number of each row's task; one beyond the last for rows that cannot be joined."""
-    task_of = list(map(numbers.__getitem__, labels))
-    return array("I", map(task_of.__getitem__, ids))
+def _numbered(ids: Mapping[Side, array[int]], labels: Labels) -> tuple[list[str], dict[Side, array[int]]]:
+    """The tasks in the order of their labels, and each row's task; one beyond the last for rows that join nothing."""
+    numbers: dict[str | None, int] = dict.fromkeys(chain(labels.of[Side.OLD], labels.of[Side.NEW]), 0)
+    tasks = sorted(label for label in numbers if label is not None)
+    numbers.update(zip(tasks, range(len(tasks)), strict=True))
+    numbers[None] = len(tasks)
+    of_rows = {}
+    for side in Side:
+        task_of = list(map(numbers.__getitem__, labels.of[side]))
+        of_rows[side] = array("I", map(task_of.__getitem__, ids[side]))
+    return tasks, of_rows
 
 
 def detect_task_key(rows: Sequence[Row]) -> str | None:

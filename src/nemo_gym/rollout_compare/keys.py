@@ -11,6 +11,7 @@ from msgspec import Struct
 from nemo_gym.rollout_compare.columns import Column
 from nemo_gym.rollout_compare.labels import Labels, input_labels, labels_of
 from nemo_gym.rollout_compare.ladder import PLANNED, Kind, Rung, fine, itself, ladder_of
+from nemo_gym.rollout_compare.reread import count_fields
 from nemo_gym.rollout_compare.rows import Identity
 from nemo_gym.rollout_compare.schema import KEY_CANDIDATES, CompareInputError, Note, Side
 from nemo_gym.rollout_compare.table import INDEX_PATH, Table
@@ -200,7 +201,7 @@ def _described(rung: Rung) -> str:
 
 def _no_key(table: Table, ladders: dict[Side, list[Rung]]) -> CompareInputError:
     """Say on how many rows each candidate stands, which row spoils the best, and what can be done."""
-    stands = table.count_fields()
+    stands = count_fields(table)
     best = max(stands, key=stands.__getitem__)
     row = table.origin(table.keys[best].first_missing or 0)
     if table.key is not None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from nemo_gym.rollout_compare.columns import Column
 from nemo_gym.rollout_compare.planned import planned_columns
+from nemo_gym.rollout_compare.reread import inputs_of
 from nemo_gym.rollout_compare.rows import Identity, label_of
 from nemo_gym.rollout_compare.table import INDEX_PATH, Table
 from nemo_gym.rollout_compare.task_input import INPUT_PATH
@@ -84,7 +85,7 @@ def ladder_of(table: Table) -> list[Rung]:
         ladder.append(Rung(PLANNED + path, Kind.PLANNED, places[path], partial(itself, planned), judge))
     if _on_every_voter(table, table.inputs, 0):
         judge = partial(_crosses_identity, table)
-        ladder.append(Rung(INPUT_PATH, Kind.INPUT, 2 * fields, lambda: table.asked, judge))
+        ladder.append(Rung(INPUT_PATH, Kind.INPUT, 2 * fields, partial(inputs_of, table), judge))
     one_run = len(table.shards) < 2 or len(set(_positions(table))) == len(set(codes))
     if one_run and _on_every_voter(table, codes, -1):
         ladder.append(Rung(INDEX_PATH, Kind.INDEX, 2 * fields + 1, partial(_by_index, table), fine))

@@ -91,10 +91,17 @@ def _first(entry: tuple[int, Any]) -> int:
     return entry[0]
 
 
-def read_again(rows: Sequence[RowSource], decoder: RowDecoder) -> Iterator[tuple[int, tuple[Any, ...] | Exception]]:
+def read_again(
+    rows: Sequence[RowSource], decoder: RowDecoder, *, grown: bool = False
+) -> Iterator[tuple[int, tuple[Any, ...] | Exception]]:
     """What the decoder gives for each row or why it cannot be read, with the row's place in the sequence.
 
     The rows of a file come in the file's order: it is opened once, and read no further than its last row.
+
+    Args:
+        rows: Where the rows are.
+        decoder: What of them is wanted.
+        grown: Whether a file may be another than it was: it may have grown, and the caller knows the rows again.
     """
     of_files: list[tuple[int, FileRow]] = []
     for i, row in enumerate(rows):
@@ -104,7 +111,7 @@ def read_again(rows: Sequence[RowSource], decoder: RowDecoder) -> Iterator[tuple
             yield i, decoder.pick(row.read())
     of_files.sort(key=lambda entry: _place(entry[1]))
     for source, group in groupby(of_files, key=lambda entry: entry[1].source):
-        yield from _of_file(source, list(group), decoder)
+        yield from _of_file(source, list(group), decoder, grown=grown)
 
 
 def batches(pairs: Sequence[tuple[RowSource, RowSource]], most: int) -> list[list[int]]:
@@ -123,11 +130,12 @@ def _place(row: RowSource) -> tuple[str, int]:
 
 
 def _of_file(
-    source: Input, rows: Sequence[tuple[int, FileRow]], decoder: RowDecoder
+    source: Input, rows: Sequence[tuple[int, FileRow]], decoder: RowDecoder, *, grown: bool
 ) -> Iterator[tuple[int, tuple[Any, ...] | Exception]]:
     done = 0
     try:
-        check_unchanged(source)
+        if not grown:
+            check_unchanged(source)
         with reading(source) as (file, _):
             for i, row in rows:
                 file.seek(row.offset)

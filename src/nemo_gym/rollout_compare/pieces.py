@@ -82,11 +82,11 @@ def read_piece(piece: Piece, plan: Plan, on_bytes: Callable[[int], None] | None 
         fields = table.fields()
         decoder = decoder_for(fields)
         try:
-            table.add(_asked(decoder.columns(block.lines), plan), fields)
+            table.add(_wanted(decoder.columns(block.lines), plan), fields)
         except (CompareInputError, RecursionError):
             for number, offset, line in zip(*block, strict=True):
                 try:
-                    table.add(_asked(decoder.columns([line]), plan), fields)
+                    table.add(_wanted(decoder.columns([line]), plan), fields)
                 except (CompareInputError, RecursionError) as error:
                     faults.append(Fault(number, reason_for(error, piece.source, offset, bytes(line), plan.key)))
                     if not plan.skip_bad_lines:
@@ -98,7 +98,7 @@ def read_piece(piece: Piece, plan: Plan, on_bytes: Callable[[int], None] | None 
     return PieceTable(table, count.lines, faults)
 
 
-def _asked(columns: list[Sequence[Any]], plan: Plan) -> list[Sequence[Any]]:
+def _wanted(columns: list[Sequence[Any]], plan: Plan) -> list[Sequence[Any]]:
     """The rows' values; of planned rows without those of a result, which nobody compares."""
     return [[None] * len(columns[0])] * RESULTS + columns[RESULTS:] if plan.planned else columns
 

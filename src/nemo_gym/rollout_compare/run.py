@@ -82,7 +82,10 @@ def run_tables(
     read = read_tables([(*source, plan) for source, plan in zip(sources, how, strict=True)], jobs, progress)
     whole = [Table(plan.key) for plan in plans]
     of_planned = iter(read[len(shards) :])
-    for (number, shard), table in zip(shards, read, strict=False):
+    of_shards = read[len(shards) - 1 :: -1] if shards else []
+    del read
+    for number, shard in shards:
+        table = of_shards.pop()  # not kept beside the whole that it becomes a part of
         if len(table) and all(map(isnan, table.reward)) and are_inputs(shard.main):
             raise CompareInputError(
                 f"{shard.main.path} seems to hold a run's inputs, not its rollouts: no row has a reward or a response"

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from nemo_gym.rollout_compare.columns import Column, HalfColumn, KeyColumn, halves_of, identities_of
 from nemo_gym.rollout_compare.decode import RowDecoder
-from nemo_gym.rollout_compare.origins import MemoryRow, Origins, read_again
+from nemo_gym.rollout_compare.origins import MemoryRow, Origins
 from nemo_gym.rollout_compare.rows import (
     ATTEMPT_PATHS,
     OUTPUT_PATHS,
@@ -31,13 +31,13 @@ from nemo_gym.rollout_compare.schema import (
     RowSource,
     key_paths,
 )
-from nemo_gym.rollout_compare.task_input import INPUT_PATH, input_numbers, task_input
+from nemo_gym.rollout_compare.task_input import INPUT_PATH, input_numbers
 
 Values = tuple[Any, ...]
 """What a decoder gives for a row: the values at the paths of `decoder_for`, in their order."""
 
 RESULTS = len(RESULT_PATHS)
-_INPUT = RESULTS + len(ATTEMPT_PATHS)
+INPUT = RESULTS + len(ATTEMPT_PATHS)
 
 #: The task's position in the input file of its run.
 INDEX_PATH = ATTEMPT_PATHS[0]
@@ -46,7 +46,7 @@ INDEX_PATH = ATTEMPT_PATHS[0]
 @lru_cache(maxsize=32)
 def decoder_for(fields: Sequence[str]) -> RowDecoder:
     """What gives the values of a row that a table takes, those of the fields that may be the key last."""
-    return RowDecoder((*RESULT_PATHS, *ATTEMPT_PATHS, INPUT_PATH, *OUTPUT_PATHS, *fields), OUTPUT_PATHS)
+    return RowDecoder((*RESULT_PATHS, *ATTEMPT_PATHS, INPUT_PATH, *OUTPUT_PATHS, *fields))
 
 
 class Failure(NamedTuple):
@@ -112,11 +112,9 @@ class Table:
 
     def origin(self, row: int) -> RowSource:
         """Where a row can be read again."""
-        return MemoryRow(self.memory[row], f"row {row + 1}") if self.memory else self.origins.of(row)
-
-    def output_origin(self, row: int) -> RowSource:
-        """Where a row's verifier output can be read; such a source knows if there is none, and reads nothing then."""
-        return self.origin(row) if self.memory else self.origins.of(row, has_output=bool(self.has_output[row]))
+        if self.memory:
+            return MemoryRow(self.memory[row], f"row {row + 1}")
+        return self.origins.of(row, has_output=bool(self.has_output[row]))
 
     def has_voters(self) -> bool:
         """Whether any row has a say in what the key is."""
@@ -136,39 +134,6 @@ class Table:
     def fields(self) -> tuple[str, ...]:
         """The fields that may still be the key."""
         return tuple(path for path, column in self.keys.items() if column.first_missing is None)
-
-    def count_fields(self) -> dict[str, int]:
-        """On how many rows each field that may be the key stands. All rows are read again.
-
-        Raises:
-            CompareInputError: A row can no longer be read.
-        """
-        stands = dict.fromkeys(self.keys, 0)
-        for _, values in self._again(range(len(self)), tuple(self.keys)):
-            for path, value in zip(self.keys, values[-len(self.keys) :], strict=True):
-                stands[path] += value is not None
-        return stands
-
-    def _again(self, rows: Sequence[int], fields: Sequence[str] = ()) -> Iterator[tuple[int, Values]]:
-        """The given rows with their values, read again."""
-        for i, values in read_again(list(map(self.origin, rows)), decoder_for(tuple(fields))):
-            if isinstance(values, Exception):
-                raise values
-            yield rows[i], values
-
-    @cached_property
-    def asked(self) -> Column[str]:
-        """The identity of what the system was asked. Rows are known by numbers: one of each number is read again.
-
-        Raises:
-            CompareInputError: A row can no longer be read.
-        """
-        first = dict(zip(reversed(self.inputs), range(len(self) - 1, -1, -1), strict=True))
-        rows = [row for number, row in first.items() if number]
-        identities = {self.inputs[row]: task_input(values[_INPUT]) for row, values in self._again(rows)}
-        found: Column[str] = Column()
-        found.append_all(list(map(identities.get, self.inputs)))
-        return found
 
     def add(
         self, columns: Sequence[Sequence[Any]], fields: Sequence[str] | None = None, *, beside: range | None = None
@@ -232,10 +197,9 @@ class Table:
 
     def forget_tasks(self) -> None:
         """Give back the memory of all that tells which task and attempt a row is of: the table is joined already."""
-        self.keys = {path: KeyColumn() for path in self.keys}
+        self.keys, self.planned = {}, []
         self.task_index, self.rollout_index = HalfColumn(), HalfColumn()
         self.inputs = array("q")
-        self.planned = []
 
     def extend(self, other: Table, lines_before: int = 0) -> None:
         """Add rows that were read elsewhere; those of a later piece of a file have so many lines before them."""

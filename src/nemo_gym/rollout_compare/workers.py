@@ -123,7 +123,8 @@ def _work(
 ) -> None:
     """Do the work on the items that are asked for until nobody asks any more."""
     for number in (signal.SIGINT, *ENDING):
-        signal.signal(number, signal.SIG_DFL)
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as for a program that runs on without its terminal
+            signal.signal(number, signal.SIG_DFL)
     for other in others:  # else this process would keep the asker's ends open
         other.close()
     with suppress(EOFError, OSError):

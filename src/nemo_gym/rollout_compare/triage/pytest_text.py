@@ -29,7 +29,7 @@ _OUTCOMES = {
 _WORDS = "|".join(_OUTCOMES)
 
 # A line without any of these says nothing of tests: most of an output is spared a closer look.
-_MARKS = ("::", "===", " in ", "PASS", "FAIL", "ERROR", "SKIPPED")
+_MARKS = ("::", "===", " in ", *_OUTCOMES)
 
 # "[gw0] [ 50%] PASSED ...", "PASSED ...": what stands before is xdist's.
 _OUTCOME_FIRST = re.compile(rf"(?:\[[^\]]*+\] *+){{0,2}}+({_WORDS})(?= \S|[\[(])")

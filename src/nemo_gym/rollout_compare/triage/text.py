@@ -10,10 +10,10 @@ NAME_LIMIT = 500
 # Every repetition is possessive (`*+`): none is ever tried again, so a search costs what its text is long. Either part
 # begins with one character and no repetition, which lets a search skip to the next such character.
 _ESCAPES = re.compile(
-    r"""\x1b\x1b*+ (?: \[[0-?]*+[ -/]*+[@-~]?               # control sequences: colours, cursor
+    r"""\x1b (?: \[[0-?]*+[ -/]*+[@-~]?               # control sequences: colours, cursor
                     | [\]PX^_][^\x07\x1b]*+(?:\x07|\x1b\\)?  # strings for the terminal: titles, links
                     | [ -/]*+[0-~]? )                       # everything shorter
-      | \x9b\x9b*+[0-?]*+[ -/]*+[@-~]?                      # a control sequence in one character fewer
+      | \x9b[0-?]*+[ -/]*+[@-~]?                      # a control sequence in one character fewer
     """,
     re.VERBOSE,
 )
