@@ -92,7 +92,7 @@ def test_a_step_of_the_road_imports_earlier_steps_only(name: str) -> None:
         ("schema", {"figures"}),
         ("safe_text", set()),
         ("options", {"schema"}),
-        ("outputs", VOCABULARY),
+        ("outputs", VOCABULARY | {"ending"}),
         ("rows", VOCABULARY | {"decode"}),
         ("decode", VOCABULARY),
         ("logs", VOCABULARY),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,30 @@ class TestInputs:
         path.write_bytes(path.read_bytes().replace(b"b?", b"c?"))
         with pytest.raises(CompareInputError, match=f"^{path}:2 has changed since it was first read$"):
             inputs_of(table)
+
+
+class TestDepth:
+    """How deep a row may be nested depends on how deep in calls its reader is; what was read can be read again."""
+
+    @staticmethod
+    def deepest(read: Callable[[bytes], object]) -> bytes:
+        """The row with the deepest field that can be read just here."""
+        for depth in range(2000, 0, -1):
+            row = b'{"responses_create_params": {"input": "a?"}, "deep": %s}' % (b"[" * depth + b"]" * depth)
+            with suppress(CompareInputError):
+                read(row)
+                return row
+        raise AssertionError("nothing can be read")
+
+    def test_a_row_that_could_just_be_read_can_be_read_again(self, tmp_path: Path) -> None:
+        path = tmp_path / "a.jsonl"
+        self.deepest(lambda row: read_files(file_of(path, [row])))
+        [table] = read_files(path)
+
+        def called_from(calls: int) -> list[str | None]:
+            return called_from(calls - 1) if calls else [inputs_of(table)[0]]
+
+        assert called_from(40) == ["=a?"]
 
 
 class TestCounts:

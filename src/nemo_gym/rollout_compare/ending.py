@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 #: The signals that end a program at once unless it asks to be told.
 ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
@@ -25,6 +26,23 @@ def tidy_ending() -> Iterator[None]:
     finally:
         for number in ours:
             signal.signal(number, signal.SIG_DFL)
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Let signals that end the program wait: what is made here must be known to whoever removes it again."""
+    waiting: list[int] = []
+    before: dict[int, Any] = {}
+    for number in (signal.SIGINT, *ENDING) if _in_main_thread() else ():
+        if signal.getsignal(number) not in (signal.SIG_IGN, None):
+            before[number] = signal.signal(number, lambda number, _: waiting.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in waiting:
+            signal.raise_signal(number)
 
 
 def _in_main_thread() -> bool:

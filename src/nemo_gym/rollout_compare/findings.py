@@ -21,12 +21,11 @@ if TYPE_CHECKING:
 
 
 class _Finding(Struct, frozen=True):
-    """What a row's verifier said; `unread` where the row could not be read again."""
+    """What a row's verifier said."""
 
     evidence: Evidence
     tests: TestResults | None = None
     signature: str | None = None
-    unread: bool = False
 
 
 class _Told(Struct, frozen=True):
@@ -36,7 +35,6 @@ class _Told(Struct, frozen=True):
     new: Evidence
     tests: TestChanges | None = None
     signature: str | None = None
-    unread: bool = False
 
 
 #: The rows of so many tasks are read sooner than a process starts, and those of so many are read in one go.
@@ -103,8 +101,7 @@ def _findings(tasks: Sequence[TaskRows], roots: Mapping[Side, LogRoots], tail: i
     found = map_by_processes(read, groups, jobs, lambda *_: None) if jobs > 1 else map(read, groups)
     for group, said in zip(groups, found, strict=True):
         for i, one in zip(group, said, strict=True):
-            # How deep a row may be nested depends on how deep in calls its reader is: what counts is this process.
-            told[i] = read([i])[0] if one.unread and jobs > 1 else one
+            told[i] = one
     return told
 
 
@@ -117,7 +114,7 @@ def _read(tasks: Sequence[TaskRows], roots: Mapping[Side, LogRoots], tail: int) 
         i = wanted[place]
         task, side, _ = rows[i]
         if isinstance(values, Exception):
-            found[i] = _Finding(Evidence(None, unavailable=str(values)), unread=True)
+            found[i] = _Finding(Evidence(None, unavailable=str(values)))
             continue
         output = output_of(values, roots[side], tail if task.comparison.winner else 0)
         signed = _signature(output.text) if task.comparison.loser is side else None
@@ -130,7 +127,7 @@ def _told(task: TaskRows, old: _Finding, new: _Finding) -> _Told:
 
     loser = old if task.comparison.loser is Side.OLD else new
     changes = compare_tests(old.tests, new.tests)
-    return _Told(old.evidence, new.evidence, changes, loser.signature, old.unread or new.unread)
+    return _Told(old.evidence, new.evidence, changes, loser.signature)
 
 
 def _signature(text: str | None) -> str | None:

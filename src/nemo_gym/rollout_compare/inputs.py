@@ -7,13 +7,14 @@ import stat
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from msgspec import Struct
 
+from nemo_gym.rollout_compare.ending import held_back
 from nemo_gym.rollout_compare.schema import CompareInputError
 
 #: What stands for standard input on the command line, and what it is called in messages.
@@ -83,12 +84,10 @@ def open_input(path: Path) -> Iterator[Input]:
     Raises:
         CompareInputError: It cannot be opened or read, or is a folder.
     """
-    spool: Path | None = None
-    try:
+    with ExitStack() as stack:
         try:
-            if path is STDIN_PATH or not stat.S_ISREG(path.stat().st_mode):
-                spool = _spooled(path)
-            file = spool or path
+            is_file = path is not STDIN_PATH and stat.S_ISREG(path.stat().st_mode)
+            file = path if is_file else _spooled(path, stack)
             with file.open("rb") as opened:
                 head = opened.read(max(map(len, _DECOMPRESSORS)))
                 status = os.fstat(opened.fileno())
@@ -96,26 +95,20 @@ def open_input(path: Path) -> Iterator[Input]:
             raise cannot_read(path, error) from None
         magic = next((magic for magic in _DECOMPRESSORS if head.startswith(magic)), b"")
         yield Input(path, file, status.st_size, magic, _version(status))
-    finally:
-        if spool:
-            spool.unlink()
 
 
-def _spooled(path: Path) -> Path:
-    """A temporary file with everything that a pipe, a device or standard input delivers."""
+def _spooled(path: Path, stack: ExitStack) -> Path:
+    """A temporary file with everything that a pipe, a device or standard input delivers; the stack removes it."""
     import shutil
     import tempfile
 
-    with (
-        open(0, "rb", closefd=False) if path is STDIN_PATH else path.open("rb") as pipe,
-        tempfile.NamedTemporaryFile(prefix="rollout-compare-", delete=False) as copy,
-    ):
-        try:
+    with open(0, "rb", closefd=False) if path is STDIN_PATH else path.open("rb") as pipe:
+        with held_back():
+            descriptor, name = tempfile.mkstemp(prefix="rollout-compare-")
+            stack.callback(Path(name).unlink, missing_ok=True)
+        with open(descriptor, "wb") as copy:
             shutil.copyfileobj(pipe, copy, _COPY_BYTES)
-        except BaseException:
-            os.unlink(copy.name)
-            raise
-    return Path(copy.name)
+    return Path(name)
 
 
 @contextmanager

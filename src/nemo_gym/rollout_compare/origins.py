@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import groupby
 from typing import Any
 
@@ -13,6 +15,8 @@ from msgspec import Struct
 from nemo_gym.rollout_compare.decode import RowDecoder, parse_object
 from nemo_gym.rollout_compare.inputs import Input, reading
 from nemo_gym.rollout_compare.schema import CompareInputError, Row, RowSource
+
+_DEEPER_CALLS = 100
 
 
 class FileRow(Struct, frozen=True):
@@ -142,11 +146,25 @@ def _of_file(
                 line = file.readline().removesuffix(b"\n")
                 done += 1
                 try:
-                    yield i, decoder.decode(line)
+                    with _deeper():
+                        values = decoder.decode(line)
                 except (CompareInputError, RecursionError):
                     yield i, changed(source)
+                else:
+                    yield i, values
     except CompareInputError as error:
         yield from ((i, error) for i, _ in rows[done:])
+
+
+@contextmanager
+def _deeper() -> Iterator[None]:
+    """Be able to read what could be read before: how deep a row may be nested depends on how deep in calls one is."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(limit + _DEEPER_CALLS)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def changed(source: Input) -> CompareInputError:

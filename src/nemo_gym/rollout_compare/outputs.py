@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
+from nemo_gym.rollout_compare.ending import held_back
 from nemo_gym.rollout_compare.safe_text import encodable, one_line
 from nemo_gym.rollout_compare.schema import CompareInputError
 
@@ -64,15 +65,18 @@ def write_file(path: Path, lines: Iterable[str]) -> None:
                 file.writelines(_encoded(lines))
             return
         target = path.resolve()
-        descriptor, temporary = tempfile.mkstemp(prefix=".rollout-compare-", dir=target.parent)
+        temporary: str | None = None
         try:
+            with held_back():
+                descriptor, temporary = tempfile.mkstemp(prefix=".rollout-compare-", dir=target.parent)
             with open(descriptor, "wb") as file:
                 os.fchmod(descriptor, _new_file_mode() if mode is None else stat.S_IMODE(mode))
                 file.writelines(_encoded(lines))
             os.replace(temporary, target)
         except BaseException:
-            with suppress(OSError):
-                os.unlink(temporary)
+            if temporary is not None:
+                with suppress(OSError):
+                    os.unlink(temporary)
             raise
     except (OSError, ValueError) as error:
         raise cannot_write(path, error) from None
