@@ -6,7 +6,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from itertools import islice
 from pathlib import Path
 from typing import TextIO
@@ -65,19 +65,14 @@ def write_file(path: Path, lines: Iterable[str]) -> None:
                 file.writelines(_encoded(lines))
             return
         target = path.resolve()
-        temporary: str | None = None
-        try:
+        with ExitStack() as stack:
             with held_back():
                 descriptor, temporary = tempfile.mkstemp(prefix=".rollout-compare-", dir=target.parent)
+                stack.callback(Path(temporary).unlink, missing_ok=True)  # gone where it took its place
             with open(descriptor, "wb") as file:
                 os.fchmod(descriptor, _new_file_mode() if mode is None else stat.S_IMODE(mode))
                 file.writelines(_encoded(lines))
             os.replace(temporary, target)
-        except BaseException:
-            if temporary is not None:
-                with suppress(OSError):
-                    os.unlink(temporary)
-            raise
     except (OSError, ValueError) as error:
         raise cannot_write(path, error) from None
 
