@@ -8,6 +8,7 @@ import pytest
 
 from nemo_gym.rollout_compare.reread import count_fields, inputs_of
 from nemo_gym.rollout_compare.schema import CompareInputError
+from nemo_gym.rollout_compare.sidecar import failed_attempt
 from nemo_gym.rollout_compare.table import table_of
 from tests.support import read_files
 
@@ -77,3 +78,8 @@ class TestCounts:
     def test_rows_at_hand_are_counted_too(self) -> None:
         stands = count_fields(table_of([{"task_id": "a"}, {"task_id": None, "id": 1}, {"task_id": "b"}]))
         assert (stands["task_id"], stands["id"], stands["uuid"]) == (2, 1, 0)
+
+    def test_failed_attempts_without_a_say_do_not_count(self) -> None:
+        rows = [{"task_id": "a", "uuid": "u"}, failed_attempt({"uuid": "v"}), failed_attempt({"task_id": "b"})]
+        stands = count_fields(table_of(rows))
+        assert (stands["task_id"], stands["uuid"]) == (2, 1)
