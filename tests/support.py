@@ -64,6 +64,12 @@ def assert_refused(done: Done, *pieces: str) -> None:
         assert piece in done.stderr
 
 
+def put(path: str | Path, content: str | bytes) -> None:
+    """Write a file, and the folders that it lies in."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
+
+
 def controls(text: str) -> set[str]:
     """The control characters in a text, line ends aside: what a terminal would obey."""
     return {char for char in text if char != "\n" and (ord(char) < 32 or 127 <= ord(char) < 160)}

@@ -23,7 +23,7 @@ from nemo_gym.rollout_compare.logs import LogRoots
 from nemo_gym.rollout_compare.pieces import Plan
 from nemo_gym.rollout_compare.run import open_run, run_tables
 from nemo_gym.rollout_compare.schema import CompareResult, Side
-from tests.support import run, write_rows
+from tests.support import put, run, write_rows
 
 Rows = list[dict[str, Any]]
 
@@ -45,11 +45,6 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("old", "new"):
         Path(name).mkdir()
-
-
-def put(path: str, content: str | bytes) -> None:
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def summary(old: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]], *options: str) -> Any:

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from nemo_gym.rollout_compare import summary_schema
-from tests.support import compare, controls, run, write_rows
+from tests.support import compare, controls, put, run, write_rows
 
 BOTH = "tests/test_a.py::test_one PASSED\n=== 1 passed in 0.1s ===\n"
 
@@ -21,11 +21,6 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("old", "new"):
         Path(name).mkdir()
-
-
-def put(path: str, content: str | bytes) -> None:
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
 
 
 def compared(old: dict[str, Any] | None = None, new: dict[str, Any] | None = None, task: str = "t") -> tuple[str, Any]:

@@ -91,8 +91,8 @@ def _findings(tasks: Sequence[TaskRows], roots: Mapping[Side, LogRoots], tail: i
     def read(group: Sequence[int], _: object = None) -> list[_Told]:
         return _read([tasks[i] for i in group], roots, tail)
 
-    nothing = no_output().evidence
-    told = [_Told(nothing, nothing, signature=_signature(None))] * len(tasks)
+    silent = _silence()
+    told = [_Told(silent.evidence, silent.evidence, signature=silent.signature)] * len(tasks)
     places = [i for i, task in enumerate(tasks) if task.old.has_output or task.new.has_output]
     jobs = jobs if len(places) >= _WORTH_PROCESSES and may_fork() else 1
     rows = [(tasks[i].old, tasks[i].new) for i in places]
@@ -109,7 +109,7 @@ def _read(tasks: Sequence[TaskRows], roots: Mapping[Side, LogRoots], tail: int) 
     """What the verifiers said of some tasks, whose rows are read in the order of their files."""
     rows = [(task, side, task.old if side is Side.OLD else task.new) for task in tasks for side in Side]
     wanted = [i for i, (_, _, row) in enumerate(rows) if row.has_output]
-    found = [_Finding(no_output().evidence, signature=_signature(None))] * len(rows)
+    found = [_silence()] * len(rows)
     for place, values in read_again([rows[i][2] for i in wanted], OUTPUT_DECODER):
         i = wanted[place]
         task, side, _ = rows[i]
@@ -119,10 +119,15 @@ def _read(tasks: Sequence[TaskRows], roots: Mapping[Side, LogRoots], tail: int) 
         output = output_of(values, roots[side], tail if task.comparison.winner else 0)
         signed = _signature(output.text) if task.comparison.loser is side else None
         found[i] = _Finding(output.evidence, _tests(output, roots[side]), signed)
-    return [_told(task, *found[2 * i : 2 * i + 2]) for i, task in enumerate(tasks)]
+    return [_compared(task, *found[2 * i : 2 * i + 2]) for i, task in enumerate(tasks)]
 
 
-def _told(task: TaskRows, old: _Finding, new: _Finding) -> _Told:
+def _silence() -> _Finding:
+    """What is found in a row without any output."""
+    return _Finding(no_output().evidence, signature=_signature(None))
+
+
+def _compared(task: TaskRows, old: _Finding, new: _Finding) -> _Told:
     from nemo_gym.rollout_compare.triage import compare_tests
 
     loser = old if task.comparison.loser is Side.OLD else new
