@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from random import Random
 
-from nemo_gym.rollout_compare.repeats import compare_repeats
-from nemo_gym.rollout_compare.statistics import UnmeasuredTask, paired_statistics
+from nemo_gym.rollout_compare.compare.repeats import compare_repeats
+from nemo_gym.rollout_compare.compare.statistics import UnmeasuredTask, paired_statistics
 
 TASKS = 1_000_000
 
@@ -44,7 +44,11 @@ def main() -> None:
     attempts = [[float(bits >> place & 1) for place in range(8)] for bits in flips[:200_000]]
     seconds = best(lambda: [compare_repeats(old, new) for old, new in zip(attempts[::2], attempts[1::2], strict=True)])
     print(f"100,000 flips of 8 attempts a side, Fisher's p: {seconds:.2f} s")
-    for modules in ("", "dataclasses, enum", "nemo_gym.rollout_compare.statistics, nemo_gym.rollout_compare.repeats"):
+    for modules in (
+        "",
+        "dataclasses, enum",
+        "nemo_gym.rollout_compare.compare.statistics, nemo_gym.rollout_compare.compare.repeats",
+    ):
         command = [sys.executable, "-c", f"import {modules}" if modules else ""]
         start_command = partial(subprocess.run, command, check=True)
         milliseconds = 1000 * min(best(start_command, time.perf_counter) for _ in range(5))

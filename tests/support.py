@@ -14,14 +14,14 @@ import jsonschema
 from hypothesis import HealthCheck, settings
 
 from nemo_gym.rollout_compare import summary_schema
-from nemo_gym.rollout_compare.cli import main
-from nemo_gym.rollout_compare.columns import Column
-from nemo_gym.rollout_compare.inputs import Input, open_input
-from nemo_gym.rollout_compare.join import Join, join
-from nemo_gym.rollout_compare.pieces import Plan
-from nemo_gym.rollout_compare.reading import read_tables
-from nemo_gym.rollout_compare.schema import Side
-from nemo_gym.rollout_compare.table import Table, table_of
+from nemo_gym.rollout_compare.app.cli import main
+from nemo_gym.rollout_compare.engine.pieces import Plan
+from nemo_gym.rollout_compare.engine.reading import read_tables
+from nemo_gym.rollout_compare.files.inputs import Input, open_input
+from nemo_gym.rollout_compare.join.joined import Join, join
+from nemo_gym.rollout_compare.schema.result import Side
+from nemo_gym.rollout_compare.table.columns import Column
+from nemo_gym.rollout_compare.table.table import Table, table_of
 
 #: For properties: no test fails for the speed of the machine.
 PROPERTY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])

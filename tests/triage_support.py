@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from nemo_gym.rollout_compare.triage import TestResults
+from nemo_gym.rollout_compare.explain.triage import TestResults
 
 SAMPLES = Path(__file__).parent / "samples"
 DOCS = Path(__file__).parent.parent / "docs"

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from scipy import stats
 
-from nemo_gym.rollout_compare.distributions import fisher_exact_two_sided, student_t_quantile
-from nemo_gym.rollout_compare.figures import SignificanceTest, Statistics, Unmeasured, Verdict
-from nemo_gym.rollout_compare.paired import mcnemar_exact
-from nemo_gym.rollout_compare.repeats import compare_repeats
-from nemo_gym.rollout_compare.sides import summarize_side
-from nemo_gym.rollout_compare.statistics import UnmeasuredTask, paired_statistics
+from nemo_gym.rollout_compare.compare.distributions import fisher_exact_two_sided, student_t_quantile
+from nemo_gym.rollout_compare.compare.paired import mcnemar_exact
+from nemo_gym.rollout_compare.compare.repeats import compare_repeats
+from nemo_gym.rollout_compare.compare.statistics import UnmeasuredTask, paired_statistics
+from nemo_gym.rollout_compare.compare.task_side import summarize_side
+from nemo_gym.rollout_compare.schema.figures import SignificanceTest, Statistics, Unmeasured, Verdict
 
 Pairs = list[tuple[float, float]]
 

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nemo_gym.rollout_compare.schema import Side
-from nemo_gym.rollout_compare.triage import (
+from nemo_gym.rollout_compare.explain.triage import (
     Outcome,
     SignedFlip,
     TestResults,
@@ -17,9 +16,10 @@ from nemo_gym.rollout_compare.triage import (
     read_tests,
     signature,
 )
-from nemo_gym.rollout_compare.triage.anonymous import anonymous
-from nemo_gym.rollout_compare.triage.pytest_text import _Run, read_pytest
-from nemo_gym.rollout_compare.triage.text import lines
+from nemo_gym.rollout_compare.explain.triage.anonymous import anonymous
+from nemo_gym.rollout_compare.explain.triage.pytest_text import _Run, read_pytest
+from nemo_gym.rollout_compare.schema.result import Side
+from nemo_gym.rollout_compare.text.plain import lines
 from tests.support import PROPERTY
 from tests.triage_support import SAMPLES
 

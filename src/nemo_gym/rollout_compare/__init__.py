@@ -27,14 +27,21 @@ writer, `progress` shows how far the reading is, `ending` sees to it that a sign
 
 from typing import TYPE_CHECKING, Any
 
-from nemo_gym.rollout_compare.compare import compare_rollouts
-from nemo_gym.rollout_compare.evidence import tail_lines, verifier_output
-from nemo_gym.rollout_compare.findings import explain_flips
-from nemo_gym.rollout_compare.join import detect_task_key
+from nemo_gym.rollout_compare.compare.categories import compare_rollouts
+from nemo_gym.rollout_compare.compare.task_side import summarize_side
+from nemo_gym.rollout_compare.engine.runs import load_rollouts
+from nemo_gym.rollout_compare.explain.evidence import tail_lines, verifier_output
+from nemo_gym.rollout_compare.explain.findings import explain_flips
+from nemo_gym.rollout_compare.join.joined import detect_task_key
+from nemo_gym.rollout_compare.producers.gym.facts import (
+    agent_error,
+    mask_reason,
+    measured_failure_kind,
+    task_id_of,
+    tasksets_of,
+)
 from nemo_gym.rollout_compare.report import render_report, summary_dict, summary_schema
-from nemo_gym.rollout_compare.rows import agent_error, mask_reason, measured_failure_kind, task_id_of, tasksets_of
-from nemo_gym.rollout_compare.run import load_rollouts
-from nemo_gym.rollout_compare.schema import (
+from nemo_gym.rollout_compare.schema.result import (
     Category,
     CompareInputError,
     CompareResult,
@@ -42,7 +49,6 @@ from nemo_gym.rollout_compare.schema import (
     TaskComparison,
     TaskSide,
 )
-from nemo_gym.rollout_compare.sides import summarize_side
 
 if TYPE_CHECKING:
     from nemo_gym.rollout_compare.command import RolloutCompareConfig, run_compare

@@ -2,7 +2,7 @@
 
 import sys
 
-from nemo_gym.rollout_compare.cli import compare_main
+from nemo_gym.rollout_compare.app.cli import compare_main
 
 if __name__ == "__main__":
     sys.exit(compare_main(prog="python -m nemo_gym.rollout_compare"))

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from nemo_gym.rollout_compare.figures import (
+from nemo_gym.rollout_compare.compare.statistics import paired_statistics
+from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines, summary_schema
+from nemo_gym.rollout_compare.schema.figures import (
     Evidence,
     JoinCheck,
     Repeats,
@@ -19,8 +21,7 @@ from nemo_gym.rollout_compare.figures import (
     Unmeasured,
     Verdict,
 )
-from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines, summary_schema
-from nemo_gym.rollout_compare.schema import (
+from nemo_gym.rollout_compare.schema.result import (
     Category,
     Cluster,
     CompareResult,
@@ -32,7 +33,6 @@ from nemo_gym.rollout_compare.schema import (
     TaskRows,
     TaskSide,
 )
-from nemo_gym.rollout_compare.statistics import paired_statistics
 
 
 class Nowhere:

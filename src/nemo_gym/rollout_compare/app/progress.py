@@ -1,0 +1,75 @@
+"""How far the reading has come, for somebody who watches a terminal and has waited for a second."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from nemo_gym.rollout_compare.engine.runs import OpenShard
+from nemo_gym.rollout_compare.schema.result import Side
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+_SHOWN_AFTER_S = 1.0
+_SHOWN_EVERY_S = 0.1
+
+
+@contextmanager
+def reading_progress(
+    runs: Sequence[Sequence[OpenShard]], *, quiet: bool = False, clock: Callable[[], float] = time.monotonic
+) -> Iterator[Callable[[int, int], None] | None]:
+    """Something to tell how many more bytes of which run were read, None where nobody would see it.
+
+    Per run: bytes done, rate, time left. Nothing is shown within the first second, and nothing is left on the screen.
+    """
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    read = [[file for shard in run for file in (shard.main, shard.planned) if file] for run in runs]
+    bars = _Bars([sum(file.size for file in files) for files in read], clock)
+    try:
+        yield bars.advance
+    finally:
+        bars.close()
+
+
+class _Bars:
+    """One bar a run, drawn when there is something new to show: no thread is started."""
+
+    def __init__(self, sizes: Sequence[int], clock: Callable[[], float]) -> None:
+        self._sizes = sizes
+        self._clock = clock
+        self._done = [0] * len(sizes)
+        self._next = clock() + _SHOWN_AFTER_S
+        self._shown: Progress | None = None
+
+    def advance(self, run: int, more: int) -> None:
+        self._done[run] += more
+        now = self._clock()
+        if now < self._next:
+            return
+        self._next = now + _SHOWN_EVERY_S
+        shown = self._shown = self._shown or _drawn(self._sizes)
+        for task, done, size in zip(shown.task_ids, self._done, self._sizes, strict=True):
+            shown.update(task, completed=min(done, size))  # where pieces meet some bytes are read twice
+        shown.refresh()
+
+    def close(self) -> None:
+        if self._shown:
+            self._shown.stop()
+
+
+def _drawn(sizes: Sequence[int]) -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    bars = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True, auto_refresh=False)
+    for side, size in zip(Side, sizes, strict=True):
+        bars.add_task(f"reading {side}", total=size)
+    bars.start()
+    return bars

@@ -1,0 +1,155 @@
+"""Two runs' tables to a `CompareResult`: each task with its category, each flip with the rows that tell about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from math import isnan
+
+from nemo_gym.rollout_compare.compare.repeats import compare_repeats
+from nemo_gym.rollout_compare.compare.statistics import task_statistics
+from nemo_gym.rollout_compare.compare.task_side import side_of, sides_of
+from nemo_gym.rollout_compare.join.joined import Join, join
+from nemo_gym.rollout_compare.producers.gym.facts import NO_REWARD
+from nemo_gym.rollout_compare.schema.result import (
+    REWARD_TOLERANCE,
+    Category,
+    CompareResult,
+    Flip,
+    Note,
+    Row,
+    RowSource,
+    Side,
+    TaskComparison,
+    TaskRows,
+    TaskSide,
+)
+from nemo_gym.rollout_compare.table.table import Table, table_of
+
+#: In so many tasks of equal rewards single tests are compared: reading all of a large run again would take too long.
+MOST_AGREEING = 500
+
+
+def compare_rollouts(old_rows: Sequence[Row], new_rows: Sequence[Row], key: str | None = None) -> CompareResult:
+    """Compare two runs' rows, as `load_rollouts` or a script gives them.
+
+    Args:
+        old_rows: The reference.
+        new_rows: What is compared with it.
+        key: The field that tells the tasks apart, a dotted path; found for each run by itself when None.
+
+    Raises:
+        CompareInputError: A row breaks a rule, or no field tells the tasks apart.
+    """
+    return compare_tables({Side.OLD: table_of(old_rows, key), Side.NEW: table_of(new_rows, key)})
+
+
+def compare_tables(tables: dict[Side, Table]) -> CompareResult:
+    """Compare two runs: join their rows by task, then decide each task's category. The tables are used up."""
+    joined = join(tables)
+    for table in tables.values():
+        table.forget_tasks()
+    sides = [sides_of(tables[side], joined.rows[side]) for side in Side]
+    tasks = [_compared(*task) for task in zip(joined.tasks, *sides, strict=True)]
+    flips = tuple(_flip(tables, joined, number, task) for number, task in enumerate(tasks) if task.winner)
+    agreeing = tuple(islice(_agreeing(tables, joined, tasks), MOST_AGREEING))
+    anonymous = list(_anonymous(tables, joined))
+    tasks += anonymous
+    return CompareResult(
+        tasks=tasks,
+        old_key=joined.keys[Side.OLD],
+        new_key=joined.keys[Side.NEW],
+        old_rows=len(tables[Side.OLD]),
+        new_rows=len(tables[Side.NEW]),
+        old_masked_rows=tables[Side.OLD].masked_rows,
+        new_masked_rows=tables[Side.NEW].masked_rows,
+        old_prefix_stripped=joined.prefixes[Side.OLD],
+        new_prefix_stripped=joined.prefixes[Side.NEW],
+        keyed_by_taskset=joined.keyed_by_taskset,
+        notes=(
+            *(note for table in tables.values() for note in table.notes),
+            *_no_reward_notes(tables),
+            *joined.notes,
+            *_repeat_notes(tasks),
+        ),
+        flips=flips,
+        agreeing=agreeing,
+        join_check=joined.check,
+        statistics=task_statistics(tasks),
+        anonymous=len(anonymous),
+    )
+
+
+def _compared(task: str, old: TaskSide | None, new: TaskSide | None) -> TaskComparison:
+    """A task with its category: the first rule that applies."""
+    if old is None or new is None:
+        return TaskComparison(task, Category.MISSING, old, new)
+    if old.masked or new.masked or old.reward is None or new.reward is None:
+        return TaskComparison(task, Category.MASKED, old, new)
+    if abs(old.reward - new.reward) <= REWARD_TOLERANCE:
+        return TaskComparison(task, Category.IDENTICAL, old, new)
+    doubtful = old.agent_error or new.agent_error
+    winner = Side.OLD if old.reward > new.reward else Side.NEW
+    return TaskComparison(task, Category.FLIPPED_AGENT_ERROR if doubtful else Category.FLIPPED, old, new, winner)
+
+
+def _anonymous(tables: dict[Side, Table], joined: Join) -> Iterator[TaskComparison]:
+    """Failures that join nothing, each a masked entry of its own, numbered through old, then new."""
+    number = 0
+    for side in Side:
+        for row in joined.rows[side].anonymous():
+            number += 1
+            facts = side_of(tables[side], [row])
+            old, new = (facts, None) if side is Side.OLD else (None, facts)
+            yield TaskComparison(f"unknown#{number}", Category.MASKED, old, new)
+
+
+def _flip(tables: dict[Side, Table], joined: Join, number: int, task: TaskComparison) -> Flip:
+    assert task.old is not None
+    assert task.new is not None
+    worst, best = (min, max) if task.winner is Side.NEW else (max, min)
+    rows = TaskRows(
+        task,
+        _telling_row(tables, joined, Side.OLD, number, worst),
+        _telling_row(tables, joined, Side.NEW, number, best),
+    )
+    return Flip(task, rows, repeats=compare_repeats(task.old, task.new))
+
+
+def _telling_row(
+    tables: dict[Side, Table], joined: Join, side: Side, number: int, choose: Callable[..., int]
+) -> RowSource:
+    """Of a task's rows with a finite reward, the one with the highest or lowest, of equals the first."""
+    table, rows = tables[side], joined.rows[side].of(number)
+    measured = rows if len(rows) == 1 else [row for row in rows if not isnan(table.reward[row])]
+    return table.origin(choose(measured, key=table.reward.__getitem__))
+
+
+def _agreeing(tables: dict[Side, Table], joined: Join, tasks: Sequence[TaskComparison]) -> Iterator[TaskRows]:
+    """The identical tasks of which the first rows of both sides may have verifier output."""
+    if not all(any(table.has_output) for table in tables.values()):
+        return
+    for number, task in enumerate(tasks):
+        if task.category is Category.IDENTICAL:
+            old, new = (joined.rows[side].of(number)[0] for side in Side)
+            if tables[Side.OLD].has_output[old] and tables[Side.NEW].has_output[new]:
+                yield TaskRows(task, tables[Side.OLD].origin(old), tables[Side.NEW].origin(new))
+
+
+def _no_reward_notes(tables: dict[Side, Table]) -> Iterator[Note]:
+    """Runs that say nothing of any result: their rows may be no rollouts, or give the reward by another name."""
+    for side, table in tables.items():
+        if not len(table):
+            yield Note(f"the {side} run has no rows")
+        elif table.masked.values == [None, NO_REWARD] and 0 not in table.masked.ids:
+            yield Note(f"no row of the {side} run has a 'reward', which is a number: all of its tasks are masked")
+
+
+def _repeat_notes(tasks: Sequence[TaskComparison]) -> Iterator[Note]:
+    old = tuple(task.task for task in tasks if task.old and task.old.rows > 1)
+    new = tuple(task.task for task in tasks if task.new and task.new.rows > 1)
+    groups = {"both runs have": old} if old == new else {"the old run has": old, "the new run has": new}
+    for who, repeated in groups.items():
+        if repeated:
+            count = "1 task" if len(repeated) == 1 else f"{len(repeated)} tasks"
+            yield Note(f"{who} several rows for {count}, compared by their mean reward", repeated)

@@ -1,0 +1,29 @@
+"""Several attempts at one task: how often a side solved it, and whether a flip is more than the attempts' own noise."""
+
+from collections.abc import Sequence
+
+from nemo_gym.rollout_compare.compare.distributions import fisher_exact_two_sided
+from nemo_gym.rollout_compare.schema.figures import Repeats
+from nemo_gym.rollout_compare.schema.result import REWARD_TOLERANCE, TaskSide
+
+#: A flip whose attempts differ by chance more often than this is not told from noise.
+NOISE_LEVEL = 0.05
+
+
+def compare_repeats(old: TaskSide, new: TaskSide) -> Repeats | None:
+    """Compare the attempts of both sides at one task; None unless both have two or more, all of them 0 or 1."""
+    if old.solved is None or new.solved is None or min(old.rows, new.rows) < 2:
+        return None
+    p_value = fisher_exact_two_sided(old.solved, old.rows - old.solved, new.solved, new.rows - new.solved)
+    return Repeats(f"{old.solved}/{old.rows}", f"{new.solved}/{new.rows}", p_value, p_value > NOISE_LEVEL)
+
+
+def solved_of(rewards: Sequence[float]) -> int | None:
+    """How many attempts were solved; None if there is no attempt or some reward is neither 0 nor 1."""
+    solved = rewards.count(1.0)
+    return solved if rewards and solved + rewards.count(0.0) == len(rewards) else None
+
+
+def is_flaky(rewards: Sequence[float]) -> bool:
+    """Whether attempts at one task disagree by more than 1e-9."""
+    return max(rewards, default=0.0) - min(rewards, default=0.0) > REWARD_TOLERANCE

@@ -1,0 +1,137 @@
+"""Work done by several processes, each of which takes the next item when it is done with one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from nemo_gym.rollout_compare.files.inputs import Input
+from nemo_gym.rollout_compare.files.signals import ENDING
+from nemo_gym.rollout_compare.schema.result import CompareInputError
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+#: Files that are smaller together are read sooner than a process starts.
+WORTH_PROCESSES = 24 << 20
+
+
+def default_jobs(sources: Sequence[Input]) -> int:
+    """As many processes as there are processors to run on; one for files that are read sooner than it starts."""
+    if sum(source.size for source in sources) < WORTH_PROCESSES:
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def may_fork() -> bool:
+    """Whether processes can be started safely: not from a program that has threads."""
+    return hasattr(os, "fork") and threading.active_count() == 1
+
+
+def map_by_processes(
+    work: Callable[[Item, Callable[[int], None]], Result],
+    items: Sequence[Item],
+    jobs: int,
+    progress: Callable[[int, int], None],
+) -> Iterator[Result]:
+    """The results of the items, in their order.
+
+    Args:
+        work: What is done with an item; it may tell by a number how far it has got. No result may be a number.
+        items: What it is done with, at least one.
+        jobs: How many processes do it, at most one for each item.
+        progress: Told an item's place and the number.
+
+    Raises:
+        CompareInputError: A process was ended from outside; any exception that `work` raises.
+    """
+    from multiprocessing import connection, get_context
+
+    context = get_context("fork")
+    workers: dict[Connection[Any, Any], BaseProcess] = {}
+    try:
+        for _ in range(jobs):
+            here, there = context.Pipe()
+            worker: BaseProcess = context.Process(
+                target=_work, args=(work, items, there, [here, *workers]), daemon=True
+            )
+            worker.start()
+            there.close()
+            workers[here] = worker
+        waiting = iter(range(len(items)))
+        for here in workers:
+            _ask(here, next(waiting))
+        done: dict[int, Result] = {}
+        for wanted in range(len(items)):
+            while wanted not in done:
+                for ready in connection.wait(list(workers)):
+                    assert isinstance(ready, connection.Connection)
+                    place, result = _received(ready)
+                    if isinstance(result, int):
+                        progress(place, result)
+                        continue
+                    done[place] = result
+                    with suppress(StopIteration):
+                        _ask(ready, next(waiting))
+            yield done.pop(wanted)
+    finally:
+        for here, worker in workers.items():
+            worker.kill()
+            worker.join()
+            here.close()
+
+
+_ENDED = "a reading process was ended from outside; --jobs 1 reads in one process"
+
+
+def _ask(worker: Connection[Any, Any], place: int) -> None:
+    try:
+        worker.send(place)
+    except OSError:
+        raise CompareInputError(_ENDED) from None
+
+
+def _received(ready: Connection[Any, Any]) -> tuple[int, Any]:
+    """An item's place with its result, or with a number that tells how far the work on it has got."""
+    try:
+        place, result = ready.recv()
+    except (EOFError, OSError):
+        raise CompareInputError(_ENDED) from None
+    if isinstance(result, Exception):
+        raise result
+    return place, result
+
+
+def _tell(tasks: Connection[Any, Any], place: int, more: int) -> None:
+    tasks.send((place, more))
+
+
+def _work(
+    work: Callable[[Item, Callable[[int], None]], object],
+    items: Sequence[Item],
+    tasks: Connection[Any, Any],
+    others: Sequence[Connection[Any, Any]],
+) -> None:
+    """Do the work on the items that are asked for until nobody asks any more."""
+    for number in (signal.SIGINT, *ENDING):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as for a program that runs on without its terminal
+            signal.signal(number, signal.SIG_DFL)
+    for other in others:  # else this process would keep the asker's ends open
+        other.close()
+    with suppress(EOFError, OSError):
+        while True:
+            place = tasks.recv()
+            try:
+                result: object = work(items[place], partial(_tell, tasks, place))
+            except Exception as error:  # noqa: BLE001  # raised again where the results are put together
+                result = error
+            tasks.send((place, result))

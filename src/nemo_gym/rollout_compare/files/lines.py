@@ -1,0 +1,186 @@
+r"""Inputs to lines.
+
+A line ends at `\n` and nowhere else. Lines come in blocks, each line with its number (from 1, blank ones counted) and
+its byte offset, so that a row can be read again without reading the file again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate, compress
+from operator import add, itemgetter
+from typing import BinaryIO, NamedTuple
+
+from nemo_gym.rollout_compare.files.inputs import Input, reading
+
+BLOCK_BYTES = 1 << 20
+BOM = b"\xef\xbb\xbf"
+
+_TAIL_BYTES = 1 << 16
+_OBJECT_BEGINS = {ord("{")}
+
+# Lines are short where more of them end in so many bytes.
+_SAMPLE_BYTES, _SAMPLE_LINES = 1 << 15, 8
+
+Line = bytes | memoryview
+"""A line without its end; a long one is a view of the block that it was read in, which spares a copy."""
+
+
+class Block(NamedTuple):
+    """Some lines of a piece of a file, none of them blank.
+
+    Attributes:
+        numbers: Each line's number in the piece, from 1; a range where no line between them is blank.
+        offsets: Each line's byte offset in the file.
+        lines: The lines, without their ends.
+    """
+
+    numbers: Sequence[int]
+    offsets: Sequence[int]
+    lines: Sequence[Line]
+
+
+class Piece(NamedTuple):
+    """The lines of a file that begin at an offset from `start` on and before `stop` (None: to the end)."""
+
+    source: Input
+    start: int = 0
+    stop: int | None = None
+
+
+def pieces_of(source: Input, piece_bytes: int) -> list[Piece]:
+    """The whole file in pieces, a compressed one in one; the last goes on to where the file ends when it is read."""
+    if source.magic:
+        return [Piece(source)]
+    starts = list(range(0, max(source.size, 1), piece_bytes))
+    return [Piece(source, start, stop) for start, stop in zip(starts, [*starts[1:], None], strict=True)]
+
+
+class LineCount:
+    """How many lines, blank ones too, a piece has turned out to have so far.
+
+    Attributes:
+        lines: The number of them.
+        on_bytes: Called with how many more bytes, as they are stored, were read.
+    """
+
+    def __init__(self, on_bytes: Callable[[int], None] | None = None) -> None:
+        """Start at none."""
+        self.lines = 0
+        self.on_bytes = on_bytes or (lambda _: None)
+
+
+def iter_blocks(piece: Piece, count: LineCount | None = None, block_bytes: int = BLOCK_BYTES) -> Iterator[Block]:
+    """The lines of a piece that are not blank. A byte order mark at the start of the file belongs to no line."""
+    count = count or LineCount()
+    with reading(piece.source) as (file, stored):
+        offset = _first_line(file, piece)
+        if offset is None:
+            return
+        file.seek(offset)
+        done = stored.tell()
+        begun: list[bytes] = []
+        reached = offset
+        while data := file.read(_wanted(piece, reached, block_bytes)):
+            before, done = done, stored.tell()
+            count.on_bytes(done - before)
+            reached += len(data)
+            lines, rest = _split(begun, data)
+            if not lines:
+                begun.append(rest)
+                continue
+            begun = [rest]
+            lines = _before(piece.stop, offset, lines)
+            after = offset + sum(map(len, lines)) + len(lines)
+            yield _block(count.lines + 1, offset, lines)
+            count.lines += len(lines)
+            offset = after
+            if piece.stop is not None and offset >= piece.stop:
+                return
+        last = b"".join(begun)
+        if last:
+            yield _block(count.lines + 1, offset, [last])
+            count.lines += 1
+
+
+def _first_line(file: BinaryIO, piece: Piece) -> int | None:
+    """Where the first line that begins in the piece begins, None if none does."""
+    if piece.start == 0:
+        return 0
+    offset = piece.start - 1
+    file.seek(offset)
+    while piece.stop is None or offset < piece.stop - 1:
+        wanted = _TAIL_BYTES if piece.stop is None else min(_TAIL_BYTES, piece.stop - 1 - offset)
+        data = file.read(wanted)
+        if not data:
+            return None
+        found = data.find(b"\n")
+        if found >= 0:
+            return offset + found + 1
+        offset += len(data)
+    return None
+
+
+def _wanted(piece: Piece, reached: int, block_bytes: int) -> int:
+    """How many bytes to read next: beyond the piece not many, for there only its last line ends."""
+    return block_bytes if piece.stop is None else min(block_bytes, max(piece.stop - reached, _TAIL_BYTES))
+
+
+def _split(begun: Sequence[bytes], data: bytes) -> tuple[list[Line], bytes]:
+    """The lines that end in the data, of which the first was begun before, and how the next one begins."""
+    if data.count(b"\n", 0, _SAMPLE_BYTES) > _SAMPLE_LINES:
+        *short, rest = b"".join([*begun, data]).split(b"\n")
+        return list(short), rest
+    lines: list[Line] = []
+    view, start = memoryview(data), 0
+    while (end := data.find(b"\n", start)) >= 0:
+        lines.append(view[start:end])
+        start = end + 1
+    if lines and begun:
+        lines[0] = b"".join([*begun, lines[0]])
+    return lines, data[start:]
+
+
+def _before(stop: int | None, offset: int, lines: list[Line]) -> list[Line]:
+    """The lines, of which the first begins at an offset, that begin before `stop`."""
+    if stop is None or offset + sum(map(len, lines)) + len(lines) <= stop:
+        return lines
+    kept = []
+    for line in lines:
+        if offset >= stop:
+            break
+        kept.append(line)
+        offset += len(line) + 1
+    return kept
+
+
+def _block(number: int, offset: int, lines: list[Line]) -> Block:
+    numbers: Sequence[int] = range(number, number + len(lines))
+    offsets = list(map(add, accumulate(map(len, lines), initial=offset), range(len(lines))))
+    if offset == 0 and lines and lines[0][: len(BOM)] == BOM:
+        lines[0], offsets[0] = lines[0][len(BOM) :], len(BOM)
+    if all(lines) and _OBJECT_BEGINS.issuperset(map(itemgetter(0), lines)):
+        return Block(numbers, offsets, lines)
+    filled = [bool(bytes(line).strip()) for line in lines]
+    return Block(list(compress(numbers, filled)), list(compress(offsets, filled)), list(compress(lines, filled)))
+
+
+def iter_lines(source: Input) -> Iterator[tuple[int, int, bytes]]:
+    """The lines of a whole file that are not blank: (number, byte offset, line without its end)."""
+    for block in iter_blocks(Piece(source)):
+        yield from zip(block.numbers, block.offsets, map(bytes, block.lines), strict=True)
+
+
+def begins_file(source: Input, offset: int) -> bool:
+    """Whether the first line begins at an offset: nothing but a byte order mark is before it."""
+    if offset != len(BOM):
+        return offset == 0
+    with reading(source) as (file, _):
+        return file.read(len(BOM)) == BOM
+
+
+def ends_file(source: Input, offset: int) -> bool:
+    """Whether nothing, not even a line's end, stands at an offset."""
+    with reading(source) as (file, _):
+        file.seek(offset)
+        return not file.read(1)

@@ -1,0 +1,111 @@
+"""The check after the join: what makes a reader doubt that the rows which were joined are of one task."""
+
+from __future__ import annotations
+
+import unicodedata
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import compress
+from operator import gt
+
+from nemo_gym.rollout_compare.join.keys import Choice
+from nemo_gym.rollout_compare.join.planned import unrecorded_note
+from nemo_gym.rollout_compare.schema.figures import JoinCheck
+from nemo_gym.rollout_compare.schema.result import Note, Side
+from nemo_gym.rollout_compare.table.by_task import RowsByTask
+from nemo_gym.rollout_compare.table.table import INDEX_PATH, Table
+
+_LABELS_SHOWN = 3
+
+
+def check_inputs(tables: dict[Side, Table], rows: dict[Side, RowsByTask], tasks: Sequence[str]) -> JoinCheck:
+    """Compare what the systems were asked, for each task that both runs have."""
+    asked_old, asked_new = (array("q", map(tables[side].inputs.__getitem__, rows[side].rows)) for side in Side)
+    spans = (rows[side].spans() for side in Side)
+    joined = compared = 0
+    differ: list[str] = []
+    for task, ((old, old_end), (new, new_end)) in enumerate(zip(*spans, strict=True)):
+        if old == old_end or new == new_end:
+            continue
+        joined += 1
+        one: object = asked_old[old]
+        other: object = asked_new[new]
+        if old_end - old > 1 or new_end - new > 1:  # sets would do for all, but take three times as long
+            one, other = {*asked_old[old:old_end]} - {0}, {*asked_new[new:new_end]} - {0}
+        if one and other:
+            compared += 1
+            if one != other:
+                differ.append(tasks[task])
+    return JoinCheck(joined, compared, len(differ), tuple(differ))
+
+
+def doubts(
+    tables: dict[Side, Table], rows: dict[Side, RowsByTask], tasks: Sequence[str], choice: Choice, check: JoinCheck
+) -> Iterator[Note]:
+    """What a reader must know before trusting the join."""
+    if check.tasks_differ:
+        yield Note("same id, different task input", check.tasks_differ)
+    present = {side: rows[side].present() for side in Side}
+    alone = {side: list(compress(tasks, map(gt, present[side], present[side.other]))) for side in Side}
+    if not check.joined and all(alone.values()):
+        yield from _no_common_task(tables, alone, choice)
+    yield from _near_misses(alone)
+    for side, table in tables.items():
+        yield from _repeated_attempts(table, rows[side].task_of, tasks, side)
+        if present[side].count(1) == 1:
+            only = present[side].index(1)
+            if 1 < len(rows[side].of(only)) == len(table):
+                yield Note(f"every row of the {side} run has one task by {choice.rungs[side].name}", (tasks[only],))
+        unrecorded = unrecorded_note(table, side)
+        if unrecorded:
+            yield unrecorded
+
+
+def _no_common_task(tables: dict[Side, Table], alone: dict[Side, list[str]], choice: Choice) -> Iterator[Note]:
+    """The runs' labels next to each other, so that a reader sees why they do not meet."""
+    hint = ""
+    if all(-1 not in table.task_index.codes and len(table.shards) < 2 for table in tables.values()):
+        hint = f"; if both read the same inputs file, --key {INDEX_PATH} joins them by the position there"
+    yield Note(f"the runs have no task in common{hint}")
+    for side in Side:
+        yield Note(f"first {side} tasks by {choice.rungs[side].name}", tuple(alone[side][:_LABELS_SHOWN]))
+
+
+def _near_misses(alone: dict[Side, list[str]]) -> Iterator[Note]:
+    """Labels that are on one side only and differ in case, spaces or Unicode form from one on the other."""
+    if not all(alone.values()):
+        return
+    by_form = {_plain_form(label): label for label in alone[Side.OLD]}
+    pairs = [(by_form.get(_plain_form(label)), label) for label in alone[Side.NEW]]
+    near = tuple(f"{old!r} and {new!r}" for old, new in pairs if old is not None)
+    if near:
+        yield Note("missing on both sides, but alike save for case, spaces or Unicode form", near)
+
+
+def _plain_form(label: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", label).casefold().split())
+
+
+def _repeated_attempts(table: Table, tasks_of: array[int], tasks: Sequence[str], side: Side) -> Iterator[Note]:
+    """Attempts that one file has two rows of: a resumed run, or two runs in one file."""
+    twice: dict[str, None] = {}
+    count = 0
+    for rows in table.shards:
+        indexes, rollouts = (column.codes[rows.start : rows.stop] for column in (table.task_index, table.rollout_index))
+        if len(set(indexes)) == len(rows):
+            continue
+        attempts = list(zip(indexes, rollouts, strict=True))
+        if len(set(attempts)) == len(attempts):
+            continue
+        times = Counter(attempts)
+        repeated = {attempt for attempt, number in times.items() if number > 1 and -1 not in attempt}
+        count += len(repeated)
+        labels = (tasks_of[row] for row, attempt in zip(rows, attempts, strict=True) if attempt in repeated)
+        twice.update((tasks[task], None) for task in labels if task < len(tasks))
+    if count:
+        attempts_text = "1 attempt" if count == 1 else f"{count} attempts"
+        stand = "stands" if count == 1 else "stand"
+        yield Note(
+            f"{attempts_text} of the {side} run {stand} more than once in one file; every row counts", tuple(twice)
+        )

@@ -1,0 +1,219 @@
+"""One row: what it says of its result, and which task it is an attempt at.
+
+Each rule is one function of the values that `decode` gives, whichever way the row was read. The functions that scripts
+call take whole rows.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from itertools import compress
+from typing import Any, NamedTuple
+
+from nemo_gym.rollout_compare.producers.json_rows import dig
+from nemo_gym.rollout_compare.schema.result import KEY_CANDIDATES, CompareInputError, Row
+
+#: What a row says of its result, in the order of `facts_of`'s arguments; then the attempt that it is of.
+RESULT_PATHS = ("reward", "mask_sample", "instance_config.mask_sample", "failure_kind", "error", "response.metadata")
+ATTEMPT_PATHS = ("_ng_task_index", "_ng_rollout_index")
+
+#: Where a row holds its verifier's output: a log's place, else the first of the others that is not blank.
+OUTPUT_PATHS = ("verifier_logs_dir", "test_output", "verifier_stdout", "verifier_output")
+
+ERROR_TEXT_LIMIT = 120
+
+#: Why a row without a reward does not count.
+NO_REWARD = "no reward"
+_SHOWN_VALUE_LIMIT = 200
+
+Texts = Sequence[str | None]
+
+#: Integers below this are doubles too.
+_EXACT = 1 << 53
+_NUMBERS = {float, int}
+_MASK_TYPES = {bool, type(None)}
+
+#: What tells a task apart: its id as text, or (taskset, id).
+Identity = str | tuple[str, str]
+
+
+class Facts(NamedTuple):
+    """What a row says of its result. `reward` is None unless it is a finite number."""
+
+    reward: float | None
+    masked: str | None
+    agent_error: str | None
+    failure_kind: str | None
+
+
+class FailedAttempt(dict[str, Any]):
+    """A row that was made of a failed attempt: it is masked, and may name no task."""
+
+
+def facts_of(reward: Any, mask_sample: Any, instance_mask: Any, failure_kind: Any, error: Any, metadata: Any) -> Facts:
+    """What the values at `RESULT_PATHS` say.
+
+    Raises:
+        CompareInputError: The reward is not a number, or the mask is not true or false.
+    """
+    number = _number(reward)
+    kind = _text(failure_kind) if failure_kind else None
+    masked = _mask(mask_sample if mask_sample is not None else instance_mask, kind, number)
+    finite = number if number is not None and math.isfinite(number) else None
+    return Facts(finite, masked, _agent_error(error, metadata), kind if masked is None else None)
+
+
+def results_of(columns: Sequence[Sequence[Any]]) -> tuple[Sequence[float], Texts, Texts, Texts]:
+    """What `facts_of` says of many rows, each value a column; a row without a finite reward has NaN.
+
+    Most rows say nothing but their reward: only the others are looked at closely.
+
+    Raises:
+        CompareInputError: As `facts_of`, for one of the rows.
+    """
+    rewards = list(columns[0])
+    said = set(_no_plain_number(rewards))
+    for column in columns[1:]:
+        said.update(compress(range(len(rewards)), column))
+    for mask in columns[1:3]:
+        if not _MASK_TYPES.issuperset(map(type, mask)):
+            said.update(i for i, value in enumerate(mask) if type(value) not in _MASK_TYPES)
+    nothing: list[str | None] = [None] * len(rewards)
+    masked, errors, kinds = (nothing[:], nothing[:], nothing[:]) if said else (nothing,) * 3
+    for i in said:
+        fact = facts_of(*(column[i] for column in columns))
+        rewards[i] = math.nan if fact.reward is None else fact.reward
+        masked[i], errors[i], kinds[i] = fact.masked, fact.agent_error, fact.failure_kind
+    return rewards, masked, errors, kinds
+
+
+def _no_plain_number(rewards: Sequence[Any]) -> Sequence[int]:
+    """The places of all but finite numbers that a double holds as they are."""
+    given = [reward for reward in rewards if reward is not None]
+    if not _NUMBERS.issuperset(map(type, given)) or not (
+        min(given, default=0) > -_EXACT and max(given, default=0) < _EXACT and all(map(math.isfinite, given))
+    ):
+        return [i for i, reward in enumerate(rewards) if type(reward) is not float or not math.isfinite(reward)]
+    return [i for i, reward in enumerate(rewards) if reward is None] if len(given) < len(rewards) else ()
+
+
+def _number(reward: Any) -> float | None:
+    if reward is None or isinstance(reward, float):
+        return reward
+    if isinstance(reward, int) and not isinstance(reward, bool):
+        try:
+            return float(reward)
+        except OverflowError:
+            pass
+    raise CompareInputError(f"reward {_shown(reward)} is not a number")
+
+
+def _mask(mask_sample: Any, kind: str | None, reward: float | None) -> str | None:
+    if mask_sample is not None and (type(mask_sample) not in (bool, int) or mask_sample not in (0, 1)):
+        raise CompareInputError(f"mask_sample {_shown(mask_sample)} is not true or false")
+    if mask_sample:
+        return f"mask_sample (failure_kind={kind})" if kind else "mask_sample"
+    if reward is None:
+        return NO_REWARD
+    return None if math.isfinite(reward) else f"non-finite reward ({reward})"
+
+
+def _agent_error(error: Any, metadata: Any) -> str | None:
+    if error:
+        lines = [line for line in _text(error).splitlines() if line.strip()]
+        return f"error: {lines[-1].strip()[:ERROR_TEXT_LIMIT] if lines else '(blank)'}"
+    if isinstance(metadata, Mapping):
+        for key, value in metadata.items():
+            if isinstance(key, str) and key.endswith("error_type") and value:
+                return f"{key}={_text(value)}"
+    return None
+
+
+def _shown(value: Any) -> str:
+    """A value as Python shows it, but never longer than a line can bear."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # more digits, or deeper, than Python shows
+        text = f"{type(value).__name__} value"
+    return text if len(text) <= _SHOWN_VALUE_LIMIT else f"{text[:_SHOWN_VALUE_LIMIT]}... ({len(text)} characters)"
+
+
+def _text(value: Any) -> str:
+    """A value as text: a string as it is, anything else as JSON with sorted keys."""
+    if type(value) is str:
+        return value
+    if type(value) is int:
+        return str(value)
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
+
+
+def identity_of(value: Any) -> Identity:
+    """The task that a key's value names: its label, with the taskset where the value names one.
+
+    An object is a structured id, `{"taskset": S, "task_id": T}` (or `id`); one with neither is its JSON, keys sorted.
+    """
+    if not isinstance(value, Mapping):
+        return _text(value)
+    task = value.get("task_id") if value.get("task_id") is not None else value.get("id")
+    if task is None:
+        return _text(value)
+    taskset = value.get("taskset")
+    return _text(task) if taskset is None else (_text(taskset), _text(task))
+
+
+def attempt_part(value: Any) -> int | str | None:
+    """One half of the pair that tells attempts apart, as a value that can be looked up; 0.0 is 0."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if value is None or type(value) in (int, str) else _text(value)
+
+
+def label_of(identity: Identity, *, with_taskset: bool) -> str:
+    """What an identity is called: `S/T` with its taskset, else `T`."""
+    if isinstance(identity, str):
+        return identity
+    return "/".join(identity) if with_taskset else identity[1]
+
+
+def row_facts(row: Row) -> Facts:
+    """What a whole row says of its result."""
+    return facts_of(*(dig(row, path.split(".")) for path in RESULT_PATHS))
+
+
+def mask_reason(row: Row) -> str | None:
+    """Why the row does not count, None when it counts."""
+    return row_facts(row).masked
+
+
+def agent_error(row: Row) -> str | None:
+    """The agent's error that makes the row's result doubtful, if any: `error: ...` or `KEY=VALUE`."""
+    return row_facts(row).agent_error
+
+
+def measured_failure_kind(row: Row) -> str | None:
+    """The failure kind that labels a measured result; None for a masked row."""
+    return row_facts(row).failure_kind
+
+
+def task_id_of(row: Row, key: str, *, with_taskset: bool = False) -> str | None:
+    """The row's label by a key (a dotted path), `S/T` with its taskset if asked; None if the row has no such field."""
+    value = dig(row, key.split("."))
+    return None if value is None else label_of(identity_of(value), with_taskset=with_taskset)
+
+
+def tasksets_of(rows: Sequence[Row], key: str) -> set[str]:
+    """The tasksets that the rows name under a key."""
+    values = (dig(row, key.split(".")) for row in rows)
+    found = (identity_of(value) for value in values if value is not None)
+    return {identity[0] for identity in found if not isinstance(identity, str)}
+
+
+def label_for_message(row: Row, key: str | None) -> str:
+    """The row's task as far as it can be told."""
+    for path in (key, *KEY_CANDIDATES) if key else KEY_CANDIDATES:
+        label = task_id_of(row, path)
+        if label is not None:
+            return label
+    return "unknown"

@@ -1,0 +1,180 @@
+"""A line to the values of the few fields that a comparison needs.
+
+Two decoders give the same values. The fast one knows the fields beforehand and skips everything else; whatever it
+refuses is tried by the plain one, which alone decides what is an error. Rows that are already objects are picked apart
+by the same paths.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec.structs import astuple
+
+from nemo_gym.rollout_compare.schema.result import CompareInputError, Row
+
+_Tree = dict[str, "_Tree"]
+
+# What the fast decoder raises, for a line or for one of several, where the plain one has to be asked.
+_REFUSALS = (msgspec.MsgspecError, RecursionError, ValueError)
+
+
+class InvalidLine(CompareInputError):
+    """A line is not JSON, or not an object."""
+
+
+class NotAnObject(InvalidLine):
+    """A line is JSON, but not an object."""
+
+
+def parse_object(line: bytes) -> dict[str, Any]:
+    """The whole row, by the rules of `json.loads`: the plain decoder.
+
+    Invalid UTF-8 becomes U+FFFD. An integer of more digits than Python converts is kept as text.
+
+    Raises:
+        InvalidLine: The line is not JSON, is nested too deeply, or is not an object.
+    """
+    try:
+        value = json.loads(line.decode("utf-8", "replace"), parse_int=_integer)
+    except json.JSONDecodeError as error:
+        raise InvalidLine(f"invalid JSON ({error.msg}: column {error.colno})") from None
+    except RecursionError:
+        raise InvalidLine("invalid JSON (nested too deeply)") from None
+    if not isinstance(value, dict):
+        raise NotAnObject("expected a JSON object per line")
+    return value
+
+
+def _integer(digits: str) -> int | str:
+    try:
+        return int(digits)
+    except ValueError:
+        return digits
+
+
+def dig(value: object, names: Sequence[str]) -> Any:
+    """The value at a path of field names; None where there is none."""
+    for name in names:
+        if not isinstance(value, Mapping):
+            return None
+        value = value.get(name)
+    return value
+
+
+class RowDecoder:
+    """Gives the values at fixed dotted paths of rows, in the order of the paths.
+
+    A path that a row does not have, or whose value is null, gives None.
+    """
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        """Prepare the decoders."""
+        self._names = [tuple(path.split(".")) for path in paths]
+        try:
+            self._fast: _FastDecoder | None = _FastDecoder(self._names)
+        except ValueError:  # a field that cannot be known beforehand, with a quote or a backslash in its name
+            self._fast = None
+
+    def decode(self, line: bytes | memoryview) -> tuple[Any, ...]:
+        """The values of a line, or `InvalidLine`."""
+        if self._fast:
+            try:
+                return tuple(value for (value,) in self._fast.columns([line]))
+            except _REFUSALS:
+                pass
+        return self.pick(parse_object(bytes(line)))
+
+    def columns(self, lines: Sequence[bytes | memoryview]) -> list[Sequence[Any]]:
+        """For each path the values of all lines, or `InvalidLine` for any of them."""
+        if not lines:
+            return [()] * len(self._names)
+        if self._fast:
+            try:
+                return self._fast.columns(lines)
+            except _REFUSALS:
+                pass
+        return list(zip(*map(self.decode, lines), strict=True))
+
+    def pick(self, row: Row) -> tuple[Any, ...]:
+        """The values of a row that is an object already."""
+        return tuple(dig(row, names) for names in self._names)
+
+
+class _Column(NamedTuple):
+    """How the values of a wanted path are found: by the place of its first name, then attributes, then what is inside.
+
+    A wanted path may go on inside another wanted value (`response.metadata.id`), which is decoded whole.
+    """
+
+    place: int
+    attributes: Sequence[str]
+    inside: Sequence[str]
+
+    def of(self, values: Sequence[Any]) -> Sequence[Any]:
+        """The path's values of rows that have these values under its first name."""
+        if self.attributes:
+            try:
+                values = list(map(attrgetter(".".join(self.attributes)), values))
+            except AttributeError:  # a scalar, a list or null stands where a path goes on
+                values = [_dig_attributes(value, self.attributes) for value in values]
+        return [dig(value, self.inside) for value in values] if self.inside else values
+
+
+class _FastDecoder:
+    """Decodes the wanted fields and skips over the rest; raises one of `_REFUSALS` where it cannot tell."""
+
+    def __init__(self, wanted: list[tuple[str, ...]]) -> None:
+        leaves = [_shortest(names, wanted) for names in wanted]
+        tree: _Tree = {}
+        for leaf in leaves:
+            branch = tree
+            for name in leaf:
+                branch = branch.setdefault(name, {})
+        row_type, attributes = _struct(tree)
+        self._row: Callable[[bytes | memoryview], Any] = msgspec.json.Decoder(row_type).decode
+        first = {name: place for place, name in enumerate(tree)}
+        self._columns = [
+            _Column(first[leaf[0]], [attributes[leaf[:depth]] for depth in range(2, len(leaf) + 1)], names[len(leaf) :])
+            for names, leaf in zip(wanted, leaves, strict=True)
+        ]
+
+    def columns(self, lines: Sequence[bytes | memoryview]) -> list[Sequence[Any]]:
+        outermost = list(zip(*map(astuple, map(self._row, lines)), strict=True))
+        return [column.of(outermost[column.place]) for column in self._columns]
+
+
+def _shortest(names: tuple[str, ...], wanted: list[tuple[str, ...]]) -> tuple[str, ...]:
+    """The shortest wanted path that a wanted path lies in: below it everything is decoded."""
+    return min((other for other in wanted if names[: len(other)] == other), key=len)
+
+
+def _dig_attributes(value: object, attributes: Sequence[str]) -> Any:
+    for attribute in attributes:
+        value = getattr(value, attribute, None)
+    return value
+
+
+def _struct(tree: _Tree) -> tuple[type[msgspec.Struct], dict[tuple[str, ...], str]]:
+    """A decoder's type for an object with the given fields, and the attribute for each path.
+
+    Attributes have made-up names: a field may be called anything, and no scalar has an attribute of these names.
+    """
+    attributes: dict[tuple[str, ...], str] = {}
+    fields: list[tuple[str, Any, Any]] = []
+    renamed: dict[str, str] = {}
+    for i, (name, branch) in enumerate(tree.items()):
+        attribute = f"field_{i}"
+        attributes[name,] = attribute
+        renamed[attribute] = name
+        if branch:
+            inner, below = _struct(branch)
+            attributes.update({(name, *path): inner_name for path, inner_name in below.items()})
+            fields.append((attribute, inner | None | bool | int | float | str | list[Any], inner()))
+        else:
+            fields.append((attribute, Any, None))
+    return msgspec.defstruct("Fields", fields, frozen=True, gc=False, rename=renamed), attributes

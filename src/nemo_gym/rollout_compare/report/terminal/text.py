@@ -1,0 +1,125 @@
+"""The report that people read: plain text, stable to the byte for the same inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from msgspec import Struct
+
+from nemo_gym.rollout_compare.report.terminal.difference import difference_lines
+from nemo_gym.rollout_compare.report.terminal.flips import cluster_lines, flip_lines
+from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT, counted, label, listed, section
+from nemo_gym.rollout_compare.schema.result import Category, CompareResult, Note, Side, TaskComparison
+from nemo_gym.rollout_compare.text.terminal import one_line
+
+
+class Shown(Struct, frozen=True):
+    """What of a result the report shows; its counts are always those of the whole.
+
+    Attributes:
+        categories: The sections, all but `identical` when empty.
+        max_flips: How many flips of each kind, all when None.
+        output: Whether a flip shows its verifier output at all.
+        both_sides: Whether the winning side's verifier output stands under the losing side's.
+    """
+
+    categories: Collection[str] = ()
+    max_flips: int | None = None
+    both_sides: bool = False
+    output: bool = True
+
+    def sides(self) -> int:
+        """Of how many sides a flip shows the verifier output, the losing one first."""
+        return self.output * (1 + self.both_sides)
+
+    def shows(self, category: Category) -> bool:
+        """Whether a category's section is shown."""
+        return category in self.categories if self.categories else category is not Category.IDENTICAL
+
+
+def report_lines(result: CompareResult, shown: Shown | None = None) -> Iterator[str]:
+    """The report's lines, without their ends."""
+    shown = shown or Shown()
+    tasks = counted(len(result.tasks), "task")
+    yield f"gym dev compare: {tasks} ({_rows(result, Side.OLD)}, {_rows(result, Side.NEW)})"
+    yield f"join key: {_key(result, Side.OLD)}, {_key(result, Side.NEW)}"
+    yield from (f"note: {_note(note)}" for note in result.notes)
+    yield ""
+    yield from _table(result.counts())
+    yield from difference_lines(result)
+    if shown.shows(Category.FLIPPED):
+        yield from cluster_lines(result.clusters)
+    for title, category in (("Flips", Category.FLIPPED), ("Flips with agent errors", Category.FLIPPED_AGENT_ERROR)):
+        flips = [flip for flip in result.flips if flip.comparison.category is category]
+        if shown.shows(category) and (flips or category is Category.FLIPPED):
+            yield from flip_lines(title, flips, most=shown.max_flips, sides=shown.sides())
+    for title, category, line in _LISTS:
+        if shown.shows(category):
+            yield from _list(title, [line(task) for task in result.by_category(category)])
+
+
+def _rows(result: CompareResult, side: Side) -> str:
+    rows, masked = (
+        (result.old_rows, result.old_masked_rows) if side is Side.OLD else (result.new_rows, result.new_masked_rows)
+    )
+    return f"{side} {counted(rows, 'row')}" + (f" incl. {masked} masked" if masked else "")
+
+
+def _key(result: CompareResult, side: Side) -> str:
+    key, prefix = (
+        (result.old_key, result.old_prefix_stripped)
+        if side is Side.OLD
+        else (result.new_key, result.new_prefix_stripped)
+    )
+    text = f"{side}={one_line(key)}"
+    return text if prefix is None else f"{text} (prefix '{one_line(prefix)}/' stripped)"
+
+
+def _note(note: Note) -> str:
+    message = one_line(note.message)
+    return f"{message}: {listed(note.tasks)}" if note.tasks else message
+
+
+def _table(counts: dict[str, int]) -> Iterator[str]:
+    rows = [
+        ("identical", "identical", ""),
+        ("flipped", "flipped", f"old-win {counts['flipped_old_win']}, new-win {counts['flipped_new_win']}"),
+        ("flipped (agent error)", "flipped_agent_error", "rerun before counting" * bool(counts["flipped_agent_error"])),
+        ("masked", "masked", f"old {counts['masked_old']}, new {counts['masked_new']}"),
+        ("missing", "missing", f"old-only {counts['missing_old_only']}, new-only {counts['missing_new_only']}"),
+    ]
+    yield f"{'category':<21} {'count':>8}"
+    for name, key, detail in rows:
+        yield f"{name:<21} {counts[key]:>8}   {detail}".rstrip()
+
+
+def _list(title: str, lines: Sequence[str]) -> Iterator[str]:
+    yield from section(title, len(lines))
+    yield from lines
+
+
+def _identical(task: TaskComparison) -> str:
+    assert task.old is not None
+    return f"- {label(task.task)}: {task.old.reward_text()}"
+
+
+def _masked(task: TaskComparison) -> str:
+    sides = [(side, facts) for side in Side if (facts := task.side(side))]
+    rewards = " ".join(f"{side}={facts.reward_text()}" for side, facts in sides)
+    reasons = "; ".join(f"{side} {one_line(facts.masked, LABEL_LIMIT)}" for side, facts in sides if facts.masked)
+    return f"- {label(task.task)}: {rewards}; {reasons}"
+
+
+def _missing(task: TaskComparison) -> str:
+    side = Side.OLD if task.old else Side.NEW
+    facts = task.side(side)
+    assert facts
+    masked = f"; {one_line(facts.masked, LABEL_LIMIT)}" if facts.masked else ""
+    return f"- {label(task.task)}: only on {side} side (reward {facts.reward_text()}{masked})"
+
+
+_LISTS = (
+    ("Identical", Category.IDENTICAL, _identical),
+    ("Masked", Category.MASKED, _masked),
+    ("Missing", Category.MISSING, _missing),
+)

@@ -1,0 +1,297 @@
+"""The vocabulary: the values that one step of a comparison hands to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from nemo_gym.rollout_compare.schema.figures import Evidence, JoinCheck, Repeats, Rule, Statistics, TestChanges
+
+#: A rollout, a failed attempt or a planned row, as its JSON object.
+Row = Mapping[str, Any]
+
+#: What tells attempts apart: the task's position in the run's input file, and the attempt's number.
+Attempt = tuple[int | str, int | str]
+
+#: Fields that may hold a task's id, best first.
+KEY_CANDIDATES = (
+    "_ng_task_id",
+    "task_name",
+    "task_id",
+    "verifier_metadata.task_id",
+    "verifier_metadata.task_name",
+    "verifier_metadata.instance_id",
+    "verifier_metadata.id",
+)
+
+#: Fields that may hold it in other producers' rows; asked only after those, and never without saying so.
+FURTHER_CANDIDATES = (
+    "instance_id",
+    "problem_id",
+    "question_id",
+    "uuid",
+    "id",
+    "task_idx",
+    "scenario_id",
+    "responses_create_params.metadata.instance_id",
+    "responses_create_params.metadata.task_name",
+)
+
+
+def key_paths(key: str | None) -> tuple[str, ...]:
+    """The fields that may name the task: the given one, or those that are tried in turn."""
+    return (key,) if key else (*KEY_CANDIDATES, *FURTHER_CANDIDATES)
+
+
+#: Two rewards are the same result when they differ by at most this much.
+REWARD_TOLERANCE = 1e-9
+
+#: How many lines of verifier output a report shows for a flip.
+DEFAULT_TAIL = 15
+
+
+class CompareInputError(ValueError):
+    """An input cannot be read or is not rollouts, or an output cannot be written.
+
+    Its text is one line: what is wrong, where, and what to do. It never holds a line break.
+    """
+
+
+class Side(StrEnum):
+    """One of the two runs."""
+
+    OLD = "old"
+    NEW = "new"
+
+    @property
+    def other(self) -> Side:
+        """The run that this one is compared with."""
+        return Side.NEW if self is Side.OLD else Side.OLD
+
+
+class Category(StrEnum):
+    """What became of a task. Every task has exactly one."""
+
+    IDENTICAL = "identical"
+    FLIPPED = "flipped"
+    FLIPPED_AGENT_ERROR = "flipped_agent_error"
+    MASKED = "masked"
+    MISSING = "missing"
+
+
+class RowSource(Protocol):
+    """Where one row can be read again, whole."""
+
+    @property
+    def where(self) -> str:
+        """The place as a message names it: `PATH:LINE`."""
+        ...
+
+    @property
+    def has_output(self) -> bool:
+        """Whether the row may have verifier output: else it need not be read for that."""
+        ...
+
+    def read(self) -> Row:
+        """Give the row, or raise `CompareInputError` when it is no longer there."""
+        ...
+
+
+class TaskSide(Struct, frozen=True, gc=False):
+    """What one run says about one task.
+
+    Attributes:
+        rows: How many attempts the run has at the task; at least 1.
+        reward: The mean of the finite rewards, correctly rounded; None without any.
+        reward_rows: How many of the rows have a finite reward.
+        masked: Why the side does not count, else None.
+        agent_error: The first agent error of the side's rows, else None.
+        failure_kind: The first failure kind among the unmasked rows, else None.
+        solved: How many rows have the reward 1, where every row's is 0 or 1; else None.
+        flaky: Whether its rows disagree.
+    """
+
+    rows: int
+    reward: float | None
+    reward_rows: int
+    masked: str | None = None
+    agent_error: str | None = None
+    failure_kind: str | None = None
+    solved: int | None = None
+    flaky: bool = False
+
+    @property
+    def repeated(self) -> bool:
+        """Whether the run tried the task more than once."""
+        return self.rows > 1
+
+    def reward_text(self) -> str:
+        """The reward rounded to 4 places, with the number of rows it is the mean of."""
+        text = reward_text(self.reward)
+        if not self.repeated or self.reward is None:
+            return text
+        if self.reward_rows == self.rows:
+            return f"{text} (mean of {self.rows} rows)"
+        return f"{text} (mean of {self.reward_rows} of {self.rows} rows)"
+
+
+def reward_text(reward: float | None) -> str:
+    """A reward as a report shows it: rounded to 4 places, `none` without one."""
+    return "none" if reward is None else repr(round(reward, 4) + 0.0)
+
+
+class TaskComparison(Struct, frozen=True, gc=False):
+    """One task in both runs.
+
+    Attributes:
+        task: The label.
+        category: What became of it.
+        old: What the old run says, None where it has no row of the task.
+        new: What the new run says, None where it has no row of the task.
+        winner: The run with the higher reward, for both kinds of flips; else None.
+    """
+
+    task: str
+    category: Category
+    old: TaskSide | None
+    new: TaskSide | None
+    winner: Side | None = None
+
+    def side(self, side: Side) -> TaskSide | None:
+        """What the given run says about the task."""
+        return self.old if side is Side.OLD else self.new
+
+    @property
+    def loser(self) -> Side | None:
+        """The run with the lower reward, for both kinds of flips; else None."""
+        return self.winner.other if self.winner else None
+
+
+class Cluster(Struct, frozen=True):
+    """Flips of one signature and one winner; one flip alone is a cluster too. Tasks are sorted."""
+
+    signature: str
+    winner: Side
+    tasks: tuple[str, ...]
+
+
+class TaskRows(Struct, frozen=True):
+    """A task of both runs, and the rows that tell most about it.
+
+    Of a flip these are the losing run's worst row and the winning run's best, of equals the first.
+    """
+
+    comparison: TaskComparison
+    old: RowSource
+    new: RowSource
+
+
+class Flip(Struct, frozen=True):
+    """A task whose rewards differ, and why.
+
+    Attributes:
+        comparison: The task; its category is one of the two kinds of flips.
+        rows: The rows that tell most about it.
+        old: What the old run's verifier said; None until it was looked up.
+        new: What the new run's verifier said; None until it was looked up.
+        tests: The single tests that broke and those that were fixed; None where either side's are not known.
+        signature: The last error of the losing side's output with what varies taken out, None where there is none.
+        repeats: The flip seen through its attempts, None unless both runs have several, all of them 0 or 1.
+    """
+
+    comparison: TaskComparison
+    rows: TaskRows
+    old: Evidence | None = None
+    new: Evidence | None = None
+    tests: TestChanges | None = None
+    signature: str | None = None
+    repeats: Repeats | None = None
+
+    def evidence(self, side: Side) -> Evidence | None:
+        """What the given run's verifier said."""
+        return self.old if side is Side.OLD else self.new
+
+
+class Note(Struct, frozen=True):
+    """Something a reader must know to trust the numbers, and the tasks it is about."""
+
+    message: str
+    tasks: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """The note in full, with every task."""
+        return f"{self.message}: {', '.join(self.tasks)}" if self.tasks else self.message
+
+
+class CompareResult(Struct, frozen=True):
+    """A finished comparison: everything that a report or summary says, before any text exists.
+
+    Attributes:
+        tasks: Every task, by label in Python's string order, anonymous failures last.
+        old_key: The field that told the old run's tasks apart.
+        new_key: The field that told the new run's tasks apart.
+        old_rows: How many rows the old run has, failures that stand included.
+        new_rows: How many rows the new run has, failures that stand included.
+        old_masked_rows: How many of the old run's rows are masked.
+        new_masked_rows: How many of the new run's rows are masked.
+        old_prefix_stripped: The prefix taken off every label of the old run, else None.
+        new_prefix_stripped: The prefix taken off every label of the new run, else None.
+        keyed_by_taskset: Whether both runs' tasks are told apart by taskset and id.
+        notes: What a reader must know to trust the numbers.
+        flips: One for each flipped task, in the order of `tasks`.
+        agreeing: The first identical tasks whose rows have verifier output on both sides.
+        clusters: The flips gathered by signature and winner, largest first.
+        join_check: Whether the tasks that were joined were given the same input.
+        statistics: Whether the difference is real, None where nobody asked.
+        anonymous: How many failures that name no task stand at the end of `tasks`.
+        gate: The rules that were asked for, held against the comparison.
+    """
+
+    tasks: Sequence[TaskComparison]
+    old_key: str
+    new_key: str
+    old_rows: int
+    new_rows: int
+    old_masked_rows: int
+    new_masked_rows: int
+    old_prefix_stripped: str | None = None
+    new_prefix_stripped: str | None = None
+    keyed_by_taskset: bool = False
+    notes: tuple[Note, ...] = ()
+    flips: tuple[Flip, ...] = ()
+    agreeing: tuple[TaskRows, ...] = ()
+    clusters: tuple[Cluster, ...] = ()
+    join_check: JoinCheck = JoinCheck()
+    statistics: Statistics | None = None
+    gate: tuple[Rule, ...] = ()
+    anonymous: int = 0
+
+    def by_category(self, category: Category | str) -> list[TaskComparison]:
+        """The tasks of one category, in the order of `tasks`."""
+        wanted = Category(category)
+        return [task for task in self.tasks if task.category is wanted]
+
+    def counts(self) -> dict[str, int]:
+        """How many tasks there are of each category and, where it tells more, of each side.
+
+        A task that is masked on both sides is counted in `masked_old` and in `masked_new`.
+        """
+        tasks = {category: self.by_category(category) for category in Category}
+        flipped, masked, missing = (tasks[name] for name in (Category.FLIPPED, Category.MASKED, Category.MISSING))
+        return {
+            "tasks": len(self.tasks),
+            "identical": len(tasks[Category.IDENTICAL]),
+            "flipped": len(flipped),
+            "flipped_old_win": sum(task.winner is Side.OLD for task in flipped),
+            "flipped_new_win": sum(task.winner is Side.NEW for task in flipped),
+            "flipped_agent_error": len(tasks[Category.FLIPPED_AGENT_ERROR]),
+            "masked": len(masked),
+            "masked_old": sum(task.old is not None and task.old.masked is not None for task in masked),
+            "masked_new": sum(task.new is not None and task.new.masked is not None for task in masked),
+            "missing": len(missing),
+            "missing_old_only": sum(task.new is None for task in missing),
+            "missing_new_only": sum(task.old is None for task in missing),
+        }

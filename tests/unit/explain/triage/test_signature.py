@@ -1,0 +1,138 @@
+import json
+import re
+
+import pytest
+
+from nemo_gym.rollout_compare.explain.triage import NO_OUTPUT, signature
+from nemo_gym.rollout_compare.explain.triage.signature import LINE_LIMIT, SIGNATURE_LIMIT
+from tests.triage_support import DOCS, sample
+
+DOCUMENTED = re.findall(
+    r"```text\n(.*?)\n=> (.*?)\n```", (DOCS / "signatures.md").read_text(encoding="utf-8"), re.DOTALL
+)
+
+
+@pytest.mark.parametrize(("output", "expected"), DOCUMENTED)
+def test_the_documents_examples(output: str, expected: str) -> None:
+    assert signature(output) == expected
+
+
+def test_the_document_has_examples() -> None:
+    assert len(DOCUMENTED) >= 15
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("cargo/all", "assertion `left == right` failed"),
+        ("cargo/first-failure", "assertion `left == right` failed: sums differ"),
+        ("cargo/compile-error", "error[E0425]: cannot find value `missing` in this scope"),
+        ("go/verbose", "panic: runtime error: index out of range [<n>] with length <n>"),
+        ("go/json", "undefined: missing"),
+        ("go/timeout", "timed out"),
+        ("go/timeout-json", "timed out"),
+        ("pytest/collection-error", "ModuleNotFoundError: No module named 'numpie'"),
+        ("pytest/first-failure", "assert '<value>' != '<value>'"),
+        ("pytest/colour", "assert <n> != <n>"),
+        ("unittest/verbose-3.11", "AssertionError: <n> == <n>"),
+    ],
+)
+def test_real_output(name: str, expected: str) -> None:
+    assert signature(sample(name + ".txt")) == expected
+
+
+@pytest.mark.parametrize("text", [None, "", " \n\t\r\n", "\x1b[0m\n"])
+def test_no_output(text: str | None) -> None:
+    assert signature(text) == NO_OUTPUT
+
+
+@pytest.mark.parametrize(
+    "text", ["all is well", "score: 0.5", "1 failed, 3 passed in 0.1s", "FAILED (failures=2)", "0 errors"]
+)
+def test_output_without_an_error(text: str) -> None:
+    assert signature(text) is None
+
+
+def test_the_last_error_counts() -> None:
+    assert signature("KeyError: 'a'\nValueError: b\n") == "ValueError: b"
+
+
+def test_a_vague_line_does_not_hide_what_came_before() -> None:
+    assert signature("KeyError: 'a'\nsomething failed\nx - y failed\n") == "KeyError: 'a'"
+
+
+def test_a_summary_speaks_where_nothing_else_does() -> None:
+    assert signature("it failed\nFAILED a.py::b - KeyError: 'a'\ncleaning up failed\n") == "KeyError: 'a'"
+
+
+def test_a_traceback_names_its_exception_whatever_its_name() -> None:
+    text = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\nqueue.Empty\nbye\n'
+
+    assert signature(text) == "queue.Empty"
+    assert signature(text.replace("queue.Empty", "MemoryError")) == "out of memory"
+
+
+def test_a_traceback_that_is_cut_off_says_nothing() -> None:
+    assert signature('Traceback (most recent call last):\n  File "a.py", line 1, in f\n') is None
+
+
+def test_the_last_of_chained_exceptions_counts() -> None:
+    one = "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\nKeyError: 'a'\n"
+    text = one + "\nDuring handling of the above exception, another exception occurred:\n\n" + one.replace("a'", "b'")
+
+    assert signature(text) == "KeyError: 'b'"
+
+
+def test_an_exception_in_a_group() -> None:
+    assert signature("  +-+---------------- 1 ----------------\n    | ValueError: bad row\n") == "ValueError: bad row"
+
+
+def test_of_pytests_lines_the_message_counts() -> None:
+    text = 'E     File "/app/a.py", line 3\nE       def f(:\nE             ^\nE   SyntaxError: invalid syntax\na.py:3\n'
+
+    assert signature(text) == "SyntaxError: invalid syntax"
+    assert (
+        signature("E       assert 1 == 2\nE        +  where 1 = f()\n\na.py:3: AssertionError\n") == "assert <n> == <n>"
+    )
+
+
+def test_what_a_test_printed_is_left_out() -> None:
+    text = "E   KeyError: 'a'\n\n---- Captured stderr call ----\nValueError: b\n{after}\n"
+
+    assert signature(text.format(after="")) == "KeyError: 'a'"
+    assert signature(text.format(after="____ test_b ____\nOSError: c")) == "OSError: c"
+
+
+@pytest.mark.parametrize(
+    "panic",
+    ["thread 'a' panicked at src/a.rs:1:2:\nno row 5\nnote: x", "thread 'a' (12) panicked at 'no row 7', src/a.rs:1:2"],
+)
+def test_a_panic_in_rust(panic: str) -> None:
+    assert signature(panic) == "no row <n>"
+
+
+def test_a_panic_in_rust_that_is_cut_off() -> None:
+    assert signature("thread 'a' panicked at src/a.rs:1:2:") == "<path>:"
+
+
+def test_events_of_go_are_read_as_their_lines() -> None:
+    event = json.dumps({"Action": "output", "Output": "panic: no row 5\n"})
+    others = [json.dumps({"Action": "output", "Output": " \n"}), '{"Action": "fail"}', '{"Action": broken']
+
+    assert signature("\n".join([event, *others])) == "panic: no row <n>"
+
+
+def test_an_error_far_from_the_end_is_not_looked_for() -> None:
+    assert signature("KeyError: 'a'\n" + "x\n" * (LINE_LIMIT - 1)) == "KeyError: 'a'"
+    assert signature("KeyError: 'a'\n" + "x\n" * LINE_LIMIT) is None
+
+
+def test_a_long_message_is_cut_between_words() -> None:
+    end = " \N{HORIZONTAL ELLIPSIS}"
+
+    assert signature("ValueError: " + "word " * 100) == "ValueError:" + " word" * 29 + end
+    assert signature("E   " + "word" * 100) == ("word" * 100)[:SIGNATURE_LIMIT] + end
+
+
+def test_it_is_one_printable_line() -> None:
+    assert signature("ValueError: a\x07b\x0bc\ud800d\u202e") == "ValueError: a\\x<n>b\\x<n>bc\\ud<n>d\\u<n>e"

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from nemo_gym.rollout_compare.join.asked import count_fields, inputs_of
+from nemo_gym.rollout_compare.producers.gym.failures import failed_attempt
+from nemo_gym.rollout_compare.schema.result import CompareInputError
+from nemo_gym.rollout_compare.table.table import table_of
+from tests.support import read_files
+
+GOOD = b'{"task_id": "a", "reward": 1}'
+
+
+def file_of(path: Path, lines: Sequence[bytes]) -> Path:
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    return path
+
+
+class TestInputs:
+    ROWS = tuple(b'{"responses_create_params": {"input": "%s?"}}' % text for text in (b"a", b"b", b"a"))
+
+    def test_one_row_of_each_input_is_read(self, tmp_path: Path) -> None:
+        [table] = read_files(file_of(tmp_path / "a.jsonl", [*self.ROWS, b"{}"]))
+        assert [inputs_of(table)[i] for i in range(4)] == ["=a?", "=b?", "=a?", None]
+
+    def test_the_run_may_have_grown(self, tmp_path: Path) -> None:
+        path = file_of(tmp_path / "a.jsonl", self.ROWS)
+        [table] = read_files(path)
+        file_of(path, [*self.ROWS, GOOD])
+        assert inputs_of(table)[2] == "=a?"
+
+    def test_but_an_input_must_be_what_it_was(self, tmp_path: Path) -> None:
+        path = file_of(tmp_path / "a.jsonl", self.ROWS)
+        [table] = read_files(path)
+        path.write_bytes(path.read_bytes().replace(b"b?", b"c?"))
+        with pytest.raises(CompareInputError, match=f"^{path}:2 has changed since it was first read$"):
+            inputs_of(table)
+
+
+class TestDepth:
+    """How deep a row may be nested depends on how deep in calls its reader is; what was read can be read again."""
+
+    @staticmethod
+    def deepest(read: Callable[[bytes], object]) -> bytes:
+        """The row with the deepest field that can be read just here."""
+        for depth in range(2000, 0, -1):
+            row = b'{"responses_create_params": {"input": "a?"}, "deep": %s}' % (b"[" * depth + b"]" * depth)
+            with suppress(CompareInputError):
+                read(row)
+                return row
+        raise AssertionError("nothing can be read")
+
+    def test_a_row_that_could_just_be_read_can_be_read_again(self, tmp_path: Path) -> None:
+        path = tmp_path / "a.jsonl"
+        self.deepest(lambda row: read_files(file_of(path, [row])))
+        [table] = read_files(path)
+
+        def called_from(calls: int) -> list[str | None]:
+            return called_from(calls - 1) if calls else [inputs_of(table)[0]]
+
+        assert called_from(40) == ["=a?"]
+
+
+class TestCounts:
+    def test_fields_are_counted_in_a_file_that_grows(self, tmp_path: Path) -> None:
+        path = file_of(tmp_path / "a.jsonl", [GOOD])
+        [table] = read_files(path)
+        file_of(path, [GOOD, GOOD])
+        assert count_fields(table)["task_id"] == 1
+        path.unlink()
+        with pytest.raises(CompareInputError, match=f"^cannot read {path}: No such file or directory$"):
+            count_fields(table)
+
+    def test_rows_at_hand_are_counted_too(self) -> None:
+        stands = count_fields(table_of([{"task_id": "a"}, {"task_id": None, "id": 1}, {"task_id": "b"}]))
+        assert (stands["task_id"], stands["id"], stands["uuid"]) == (2, 1, 0)
+
+    def test_failed_attempts_without_a_say_do_not_count(self) -> None:
+        rows = [{"task_id": "a", "uuid": "u"}, failed_attempt({"uuid": "v"}), failed_attempt({"task_id": "b"})]
+        stands = count_fields(table_of(rows))
+        assert (stands["task_id"], stands["uuid"]) == (2, 1)
