@@ -29,19 +29,19 @@ from typing import TYPE_CHECKING, Any
 
 from nemo_gym.rollout_compare.compare.categories import compare_rollouts
 from nemo_gym.rollout_compare.compare.task_side import summarize_side
-from nemo_gym.rollout_compare.engine.runs import load_rollouts
 from nemo_gym.rollout_compare.explain.evidence import tail_lines, verifier_output
 from nemo_gym.rollout_compare.explain.findings import explain_flips
 from nemo_gym.rollout_compare.join.joined import detect_task_key
-from nemo_gym.rollout_compare.producers.gym.facts import (
+from nemo_gym.rollout_compare.producers.gym import (
     agent_error,
+    load_rollouts,
     mask_reason,
     measured_failure_kind,
     task_id_of,
     tasksets_of,
 )
 from nemo_gym.rollout_compare.report import render_report, summary_dict, summary_schema
-from nemo_gym.rollout_compare.schema.result import (
+from nemo_gym.rollout_compare.schema import (
     Category,
     CompareInputError,
     CompareResult,

@@ -10,28 +10,26 @@ from jsonschema import Draft202012Validator
 
 from nemo_gym.rollout_compare.compare.statistics import paired_statistics
 from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines, summary_schema
-from nemo_gym.rollout_compare.schema.figures import (
-    Evidence,
-    JoinCheck,
-    Repeats,
-    Rule,
-    SignificanceTest,
-    Statistics,
-    TestChanges,
-    Unmeasured,
-    Verdict,
-)
-from nemo_gym.rollout_compare.schema.result import (
+from nemo_gym.rollout_compare.schema import (
     Category,
     Cluster,
     CompareResult,
+    Evidence,
     Flip,
+    JoinCheck,
     Note,
+    Repeats,
     Row,
+    Rule,
     Side,
+    SignificanceTest,
+    Statistics,
     TaskComparison,
     TaskRows,
     TaskSide,
+    TestChanges,
+    Unmeasured,
+    Verdict,
 )
 
 

@@ -25,17 +25,16 @@ from nemo_gym.rollout_compare.app.outputs import (
 from nemo_gym.rollout_compare.app.progress import reading_progress
 from nemo_gym.rollout_compare.compare.categories import compare_tables
 from nemo_gym.rollout_compare.compare.gate import check_rules, rule_text
-from nemo_gym.rollout_compare.engine.pieces import Plan
-from nemo_gym.rollout_compare.engine.runs import open_run, run_tables
+from nemo_gym.rollout_compare.engine.runs import run_tables
 from nemo_gym.rollout_compare.engine.workers import default_jobs
 from nemo_gym.rollout_compare.explain.findings import with_findings
 from nemo_gym.rollout_compare.explain.logs import LogRoots
 from nemo_gym.rollout_compare.files.inputs import STDIN
-from nemo_gym.rollout_compare.files.locate import Shard, locate_run
+from nemo_gym.rollout_compare.producers import LocatedRun, Plan, locate_run
 from nemo_gym.rollout_compare.report.rerun import tasks_to_rerun
 from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines
 from nemo_gym.rollout_compare.report.terminal.text import Shown, report_lines
-from nemo_gym.rollout_compare.schema.result import CompareInputError, CompareResult, Side
+from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult, Side
 from nemo_gym.rollout_compare.text.terminal import one_line
 
 OK, ERROR, GATE = 0, 1, 3
@@ -80,7 +79,7 @@ def _run(options: Options, out: TextIO | None) -> int:
         raise CompareInputError(f"{STDIN} stands for standard input, which can be one run only")
     runs = {Side.OLD: locate_run(options.old_rollouts), Side.NEW: locate_run(options.new_rollouts)}
     outputs = [Path(path) for path in (options.json_output, options.rerun) if path is not None]
-    _check_outputs(outputs, [file for shards in runs.values() for shard in shards for file in shard.files()])
+    _check_outputs(outputs, [file for run in runs.values() for file in run.files()])
     result = _compared(options, runs)
     if options.json_output is not None:
         write_file(Path(options.json_output), summary_lines(summary_dict(result)))
@@ -115,13 +114,13 @@ def _confirmed(outputs: Sequence[Path]) -> list[str]:
     return [f"wrote {one_line(str(path))}" for path in outputs]
 
 
-def _compared(options: Options, runs: dict[Side, list[Shard]]) -> CompareResult:
+def _compared(options: Options, runs: dict[Side, LocatedRun]) -> CompareResult:
     keys = {Side.OLD: options.old_key or options.key, Side.NEW: options.new_key or options.key}
     plans = [Plan(keys[side], options.skip_bad_lines) for side in Side]
     roots = _log_roots(options, runs)
     with ExitStack() as stack:
-        opened = [stack.enter_context(open_run(shards)) for shards in runs.values()]
-        jobs = options.jobs or default_jobs([shard.main for shards in opened for shard in shards])
+        opened = [stack.enter_context(run.opened()) for run in runs.values()]
+        jobs = options.jobs or default_jobs([shard.main for run in opened for shard in run.shards])
         with reading_progress(opened, quiet=options.quiet) as progress:
             tables = run_tables(opened, plans, jobs, progress)
         result = compare_tables(dict(zip(runs, tables, strict=True)))
@@ -129,13 +128,9 @@ def _compared(options: Options, runs: dict[Side, list[Shard]]) -> CompareResult:
         return with_findings(result, roots, options.tail, jobs)
 
 
-def _log_roots(options: Options, runs: dict[Side, list[Shard]]) -> dict[Side, LogRoots]:
+def _log_roots(options: Options, runs: dict[Side, LocatedRun]) -> dict[Side, LogRoots]:
     """Where each side's logs are looked for: beside its own files, the other run's, and in the folders named."""
-    folders: dict[Side, list[Path]] = {}
-    for side, shards in runs.items():
-        folders[side] = _distinct(
-            place.parent for shard in shards for place in (shard.main, Path(os.path.realpath(shard.main)))
-        )
+    folders = {side: _distinct(run.folders()) for side, run in runs.items()}
     roots: dict[Side, list[Path]] = {side: [] for side in Side}
     for named in options.logs_root:
         which, is_for_one, folder = named.partition("=")

@@ -8,17 +8,19 @@ import pytest
 
 from nemo_gym.rollout_compare.report.terminal.flips import cluster_lines, flip_lines
 from nemo_gym.rollout_compare.report.terminal.text import Shown, report_lines
-from nemo_gym.rollout_compare.schema.figures import Evidence, Repeats, TestChanges
-from nemo_gym.rollout_compare.schema.result import (
+from nemo_gym.rollout_compare.schema import (
     Category,
     Cluster,
     CompareResult,
+    Evidence,
     Flip,
+    Repeats,
     Row,
     Side,
     TaskComparison,
     TaskRows,
     TaskSide,
+    TestChanges,
 )
 from tests.support import controls
 
