@@ -1,57 +1,38 @@
 """Compare two runs of the same tasks: same result, or did it flip, and why?
 
-The road from bytes to report, a module and a value for each step:
-
-1. `locate`    what the user named to the run's files; `inputs` opens them
-2. `lines`     a file to lines: (number, offset, bytes)
-3. `decode`    a line to the values of the fields that matter
-4. `rows`      those values to `Facts`, and to the identity of the row's task (`task_input`: what was asked)
-5. `table`     one run to a `Table` of `columns`; `origins` tells where a row can be read again (`reread`)
-6. `join`      two tables to a `Join`: which rows are attempts at one task (`keys` from the `ladder`, `labels`: by what
-               they are told apart and called; `gather`: the rows of each; `join_check`: what makes the join doubtful)
-7. `sides`     a run's rows of a task to what the run says about it (`repeats`: its attempts, by `distributions`)
-8. `statistics` those of all tasks to whether the difference is real (`paired`: the figures)
-9. `compare`   a join to a `CompareResult`: each task's category, and all of the above
-10. `findings` the flips of a result to why they flipped: `evidence` (and `logs`: files on disk), `triage` of it
-11. `gate`     a result to whether it keeps the rules that were asked for
-12. `report`   a finished result to text or JSON
-
-A run (`run`) is read in `pieces`, put together in order (`reading`), by several processes where that pays (`workers`);
-`sidecar` says which failed attempts belong to it, `planned` what was to be done, `recognize` what a file that holds no
-rollouts seems to be.
-
-`job` is that road with `options`; `cli` is the command line and `command` the same for scripts; `outputs` is the only
-writer, `progress` shows how far the reading is, `ending` sees to it that a signal leaves nothing behind. `schema` and
-`figures` are the vocabulary, `safe_text` what makes text safe to print.
+The face for scripts: what a script needs, by name. A name is imported from its package when it is first asked for, so
+that the command line loads no more than it runs. docs/design.md says what each package does.
 """
 
-from typing import TYPE_CHECKING, Any
-
-from nemo_gym.rollout_compare.compare.categories import compare_rollouts
-from nemo_gym.rollout_compare.compare.task_side import summarize_side
-from nemo_gym.rollout_compare.engine.runs import load_rollouts
-from nemo_gym.rollout_compare.explain.evidence import tail_lines, verifier_output
-from nemo_gym.rollout_compare.explain.findings import explain_flips
-from nemo_gym.rollout_compare.join.joined import detect_task_key
-from nemo_gym.rollout_compare.producers.gym.facts import (
-    agent_error,
-    mask_reason,
-    measured_failure_kind,
-    task_id_of,
-    tasksets_of,
-)
-from nemo_gym.rollout_compare.report import render_report, summary_dict, summary_schema
-from nemo_gym.rollout_compare.schema.result import (
-    Category,
-    CompareInputError,
-    CompareResult,
-    Side,
-    TaskComparison,
-    TaskSide,
-)
+# A constant of its own, not the one of `typing`: importing that takes longer than all of this file.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from nemo_gym.rollout_compare.command import RolloutCompareConfig, run_compare
+    from nemo_gym.rollout_compare.compare.categories import compare_rollouts
+    from nemo_gym.rollout_compare.compare.task_side import summarize_side
+    from nemo_gym.rollout_compare.engine.runs import load_rollouts
+    from nemo_gym.rollout_compare.explain.evidence import tail_lines, verifier_output
+    from nemo_gym.rollout_compare.explain.findings import explain_flips
+    from nemo_gym.rollout_compare.join.joined import detect_task_key
+    from nemo_gym.rollout_compare.producers.gym.facts import (
+        agent_error,
+        mask_reason,
+        measured_failure_kind,
+        task_id_of,
+        tasksets_of,
+    )
+    from nemo_gym.rollout_compare.report import render_report, summary_dict, summary_schema
+    from nemo_gym.rollout_compare.schema.result import (
+        Category,
+        CompareInputError,
+        CompareResult,
+        Side,
+        TaskComparison,
+        TaskSide,
+    )
+
+__version__ = "0.1.0"
 
 __all__ = [
     "Category",
@@ -61,6 +42,7 @@ __all__ = [
     "Side",
     "TaskComparison",
     "TaskSide",
+    "__version__",
     "agent_error",
     "compare_rollouts",
     "detect_task_key",
@@ -79,11 +61,38 @@ __all__ = [
     "verifier_output",
 ]
 
+#: The modules that hold these names.
+_HOMES = {
+    "command": ("RolloutCompareConfig", "run_compare"),
+    "compare.categories": ("compare_rollouts",),
+    "compare.task_side": ("summarize_side",),
+    "engine.runs": ("load_rollouts",),
+    "explain.evidence": ("tail_lines", "verifier_output"),
+    "explain.findings": ("explain_flips",),
+    "join.joined": ("detect_task_key",),
+    "producers.gym.facts": ("agent_error", "mask_reason", "measured_failure_kind", "task_id_of", "tasksets_of"),
+    "report": ("render_report", "summary_dict", "summary_schema"),
+    "schema.result": ("Category", "CompareInputError", "CompareResult", "Side", "TaskComparison", "TaskSide"),
+}
 
-def __getattr__(name: str) -> Any:
-    """The config for scripts, made when it is first asked for: the command line starts without pydantic."""
-    if name in ("RolloutCompareConfig", "run_compare"):
-        from nemo_gym.rollout_compare import command
+#: The modules that a script may ask for as `nemo_gym.rollout_compare.NAME` without importing them.
+_DOORS = ("command", "compare", "join", "report", "schema")
 
-        return getattr(command, name)
+
+def __getattr__(name: str) -> object:
+    """A name of the face, or a door, imported when it is first asked for."""
+    from importlib import import_module
+
+    if name in _DOORS:
+        return import_module(f"{__name__}.{name}")
+    for home, names in _HOMES.items():
+        if name in names:
+            value: object = getattr(import_module(f"{__name__}.{home}"), name)
+            globals()[name] = value
+            return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """What a notebook offers: the names, and the doors."""
+    return sorted({*globals(), *__all__, *_DOORS})
