@@ -5,7 +5,7 @@ Nothing is imported before an interrupt is provided for.
 
 import sys
 
-INTERRUPTED = 130
+INTERRUPTED = 130  # said here too: the module that says it may be the one that is interrupted
 
 
 def gym_main() -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from types import GenericAlias
 from typing import Any, get_type_hints
 
 import pytest
@@ -55,7 +56,7 @@ def bare(kind: Any) -> Any:
     if not inner:
         return kind
     if getattr(kind, "__origin__", None) is tuple:
-        return tuple[inner]
+        return GenericAlias(tuple, inner)
     first, *rest = inner
     for part in rest:
         first |= part

@@ -12,12 +12,12 @@ from contextlib import redirect_stderr, redirect_stdout
 from typing import Any, NoReturn, TextIO
 
 from nemo_gym.rollout_compare import __version__
-from nemo_gym.rollout_compare.app.interrupts import raise_on_interrupt
+from nemo_gym.rollout_compare.app.interrupts import INTERRUPTED, raise_on_interrupt
 from nemo_gym.rollout_compare.app.options import DESCRIPTION, OPTIONS
 from nemo_gym.rollout_compare.app.streams import forget_stdout, print_error, print_lines, write_stream
 from nemo_gym.rollout_compare.compare.gate import RULES, is_rule, rule_form
 
-OK, ERROR, USAGE, INTERRUPTED = 0, 1, 2, 130
+OK, ERROR, USAGE = 0, 1, 2
 
 _MOST_DIGITS = 19
 

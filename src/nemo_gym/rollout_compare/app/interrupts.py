@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import signal
 
-_INTERRUPTED = 130
+#: The exit status of an interrupted program, as a shell shows it.
+INTERRUPTED = 130
 
 
 def end_on_interrupt() -> None:
@@ -25,4 +26,4 @@ def raise_on_interrupt() -> None:
 
 
 def _end(_number: int, _frame: object) -> None:
-    os._exit(_INTERRUPTED)
+    os._exit(INTERRUPTED)
