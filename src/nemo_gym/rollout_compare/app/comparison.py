@@ -10,7 +10,8 @@ from typing import Any, TypedDict, Unpack
 
 from msgspec.structs import replace
 
-from nemo_gym.rollout_compare.app.options import OPTIONS, Options
+from nemo_gym.rollout_compare.app.options import OPTIONS
+from nemo_gym.rollout_compare.app.values import Options
 from nemo_gym.rollout_compare.compare.categories import compare_tables
 from nemo_gym.rollout_compare.compare.gate import check_rules
 from nemo_gym.rollout_compare.engine.pieces import Progress
