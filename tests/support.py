@@ -19,8 +19,11 @@ from nemo_gym.rollout_compare.engine.reading import read_tables
 from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.files.inputs import Input, open_input
 from nemo_gym.rollout_compare.join.joined import Join, join
-from nemo_gym.rollout_compare.producers import Plan
-from nemo_gym.rollout_compare.schema import Side
+from nemo_gym.rollout_compare.producers import Plan, read_again
+from nemo_gym.rollout_compare.producers.gym.fields import key_fields
+from nemo_gym.rollout_compare.producers.gym.rows import ROLLOUTS
+from nemo_gym.rollout_compare.producers.json_lines import RowsFile, decoder_for
+from nemo_gym.rollout_compare.schema import Attempt, Batch, Place, Row, Side, Wanted
 from nemo_gym.rollout_compare.table.columns import Column
 from nemo_gym.rollout_compare.table.table import Table
 
@@ -82,12 +85,39 @@ def source_of(path: Path) -> Input:
         return source
 
 
+def rows_file(path: Path) -> RowsFile:
+    """A regular file as a file of rollouts."""
+    return RowsFile(source_of(path), ROLLOUTS)
+
+
+def row_at(place: Place) -> Row:
+    """The row at a place, read again."""
+    ((_, record),) = read_again([place], Wanted(row=True))
+    if isinstance(record, Exception):
+        raise record
+    assert record.row is not None
+    return record.row
+
+
+def batch_of(rows: Sequence[Mapping[str, Any]], key: str | None = None, fields: Sequence[str] | None = None) -> Batch:
+    """Rows as one batch; every field that may be the key is asked for unless others are given."""
+    paths = tuple(key_fields(key).all() if fields is None else fields)
+    decoder = decoder_for((*ROLLOUTS.paths, *paths))
+    columns = list(zip(*map(decoder.pick, rows), strict=True)) if rows else decoder.columns([])
+    return ROLLOUTS.batch(columns, paths, lines=range(1, len(rows) + 1), offsets=range(len(rows)))
+
+
+def attempts_of(table: Table) -> set[Attempt]:
+    """The attempts that a table's rows are of."""
+    return {attempt for attempt in table.attempts_of(range(len(table))) if attempt}
+
+
 def read_files(
     *paths: str | Path, key: str | None = None, jobs: int = 1, piece_bytes: int = 1 << 20, skip: bool = False
 ) -> list[Table]:
     """The tables of rollouts files; with `skip`, lines that are not rows are left out."""
     plan = Plan(key, skip)
-    sources = [(number, source_of(Path(path)), plan) for number, path in enumerate(paths)]
+    sources = [(number, rows_file(Path(path)), plan) for number, path in enumerate(paths)]
     return read_tables(sources, jobs, piece_bytes=piece_bytes)
 
 
@@ -104,14 +134,14 @@ def facts(table: Table) -> dict[str, Any]:
             for i in range(len(table))
         ],
         "keys": {path: column.first_missing for path, column in table.keys.items()},
-        "nameless": [failure.row for failure in table.anonymous],
-        "attempts": sorted(map(repr, table.attempts(range(len(table))))),
+        "nameless": list(table.anonymous),
+        "attempts": sorted(map(repr, attempts_of(table))),
     }
 
 
 def places(table: Table) -> list[list[str | int]]:
     """For each row of a table that was read from files: `PATH:LINE` and the byte offset."""
-    origins = [table.origins.of(row) for row in range(len(table))]
+    origins = [table.place(row) for row in range(len(table))]
     return [[origin.where, origin.offset] for origin in origins]
 
 
