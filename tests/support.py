@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,12 +19,13 @@ from nemo_gym.rollout_compare.app.cli import main
 from nemo_gym.rollout_compare.engine.reading import read_tables
 from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.files.inputs import Input, open_input
+from nemo_gym.rollout_compare.files.lines import Block
 from nemo_gym.rollout_compare.join.joined import Join, join
 from nemo_gym.rollout_compare.producers import Plan, read_again
 from nemo_gym.rollout_compare.producers.gym.fields import key_fields
 from nemo_gym.rollout_compare.producers.gym.rows import ROLLOUTS
 from nemo_gym.rollout_compare.producers.json_lines import RowsFile, decoder_for
-from nemo_gym.rollout_compare.schema import Attempt, Batch, Place, Row, Side, Wanted
+from nemo_gym.rollout_compare.schema import Attempt, Batch, Place, Record, Row, Side, Wanted
 from nemo_gym.rollout_compare.table.columns import Column
 from nemo_gym.rollout_compare.table.table import Table
 
@@ -79,10 +81,34 @@ def controls(text: str) -> set[str]:
     return {char for char in text if char != "\n" and (ord(char) < 32 or 127 <= ord(char) < 160)}
 
 
+@dataclass(frozen=True)
+class Nowhere:
+    """A source that a renderer has no business to read."""
+
+    path: Path = Path("nowhere")
+    from_start: bool = False
+    output_fields: tuple[str, ...] = ()
+
+    def where(self, line: int) -> str:
+        return f"{self.path}:{line}"
+
+    def again(self, places: Sequence[Place], wanted: Wanted, *, grown: bool) -> Iterator[Record | Exception]:
+        raise AssertionError("a renderer reads no rows")
+
+
+#: Where a row is that no renderer reads.
+NOWHERE = Place(Nowhere(), 1, 0)
+
+
 def source_of(path: Path) -> Input:
     """A regular file as an input."""
     with open_input(path) as source:
         return source
+
+
+def numbered(block: Block) -> Iterator[tuple[int, int, bytes]]:
+    """The lines of a block: (number, byte offset, line without its end)."""
+    return zip(block.numbers, block.offsets, map(bytes, block.lines), strict=True)
 
 
 def rows_file(path: Path) -> RowsFile:

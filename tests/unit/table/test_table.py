@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.join.asked import count_fields
+from nemo_gym.rollout_compare.producers.gym import RowsAtHand
 from nemo_gym.rollout_compare.producers.gym.failures import failed_attempt
 from nemo_gym.rollout_compare.producers.gym.fields import key_fields
-from nemo_gym.rollout_compare.producers.gym import RowsAtHand
 from nemo_gym.rollout_compare.schema import CompareInputError
 from nemo_gym.rollout_compare.table.table import Table
 from tests.support import attempts_of, batch_of, facts, places, row_at, rows_file, write_rows

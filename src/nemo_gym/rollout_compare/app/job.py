@@ -122,8 +122,8 @@ def _compared(options: Options, runs: dict[Side, LocatedRun]) -> CompareResult:
         opened = [stack.enter_context(run.opened()) for run in runs.values()]
         jobs = options.jobs or default_jobs([shard.main for run in opened for shard in run.shards])
         with reading_progress(opened, quiet=options.quiet) as progress:
-            tables = run_tables(opened, plans, jobs, progress)
-        result = compare_tables(dict(zip(runs, tables, strict=True)))
+            tables = dict(zip(runs, run_tables(opened, plans, jobs, progress), strict=True))
+        result = compare_tables(tables)
         result = replace(result, gate=check_rules(result, options.fail_on))
         return with_findings(result, roots, options.tail, jobs)
 
