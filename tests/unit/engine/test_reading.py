@@ -13,6 +13,8 @@ from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.files.lines import BLOCK_BYTES
 from nemo_gym.rollout_compare.join.asked import count_fields
 from nemo_gym.rollout_compare.producers import Plan, json_lines
+from nemo_gym.rollout_compare.producers.gym.fields import key_fields
+from nemo_gym.rollout_compare.producers.gym.rows import ROLLOUTS
 from nemo_gym.rollout_compare.schema import CompareInputError
 from tests.support import alone, facts, places, read_files, rows_file
 

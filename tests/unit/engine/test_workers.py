@@ -103,9 +103,9 @@ class TestProcesses:
             answers = []
             for number in range(len(asked)):
                 here.send(number)
-                while isinstance((answer := here.recv())[1], int):
-                    pass  # how far it has got
-                answers.append(answer)
+                while (said := here.recv()).kind is workers._Kind.PROGRESS:
+                    pass
+                answers.append((said.place, said.value))
             here.close()
             return answers
 
@@ -121,6 +121,31 @@ class TestProcesses:
         assert str(answers[1][1]) == f"cannot read {path}: No such file or directory"
         end_of_other.close()
         there.close()
+
+
+@pytest.mark.parametrize("what", ["number", "exception", "none", "progress"])
+def test_a_result_may_be_anything(what: str) -> None:
+    assert alone(results_that_look_like_messages, what) == [[0, 2, 4], [[0, 10], [1, 11], [2, 12]]]
+
+
+def results_that_look_like_messages(what: str) -> list[Any]:
+    """The numbers of the results, however they are handed over, and what was told of the work."""
+    told: list[list[int]] = []
+    wrap: dict[str, Callable[[int], Any]] = {
+        "number": lambda number: number,
+        "exception": ValueError,
+        "none": lambda number: (None, number),
+        "progress": lambda number: (workers._Kind.PROGRESS, number),
+    }
+
+    def work(item: int, tell: Callable[[int], None]) -> Any:
+        tell(10 + item)
+        return wrap[what](2 * item)
+
+    found = list(workers.map_by_processes(work, range(3), 2, lambda place, more: told.append([place, more])))
+    if what == "number":
+        return [found, sorted(told)]
+    return [[one.args[0] if what == "exception" else one[1] for one in found], sorted(told)]
 
 
 def forks() -> list[int]:

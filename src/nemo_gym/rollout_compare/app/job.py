@@ -30,11 +30,12 @@ from nemo_gym.rollout_compare.engine.workers import default_jobs
 from nemo_gym.rollout_compare.explain.findings import with_findings
 from nemo_gym.rollout_compare.explain.logs import LogRoots
 from nemo_gym.rollout_compare.files.inputs import STDIN
-from nemo_gym.rollout_compare.producers import LocatedRun, Plan, locate_run
+from nemo_gym.rollout_compare.producers import LocatedRun, Plan, Run, locate_run
 from nemo_gym.rollout_compare.report.rerun import tasks_to_rerun
 from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines
 from nemo_gym.rollout_compare.report.terminal.text import Shown, report_lines
 from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult, Side
+from nemo_gym.rollout_compare.table.table import Table
 from nemo_gym.rollout_compare.text.terminal import one_line
 
 OK, ERROR, GATE = 0, 1, 3
@@ -121,11 +122,15 @@ def _compared(options: Options, runs: dict[Side, LocatedRun]) -> CompareResult:
     with ExitStack() as stack:
         opened = [stack.enter_context(run.opened()) for run in runs.values()]
         jobs = options.jobs or default_jobs([shard.main for run in opened for shard in run.shards])
-        with reading_progress(opened, quiet=options.quiet) as progress:
-            tables = dict(zip(runs, run_tables(opened, plans, jobs, progress), strict=True))
-        result = compare_tables(tables)
+        result = compare_tables(_tables(opened, plans, jobs, quiet=options.quiet))
         result = replace(result, gate=check_rules(result, options.fail_on))
         return with_findings(result, roots, options.tail, jobs)
+
+
+def _tables(runs: Sequence[Run], plans: Sequence[Plan], jobs: int, *, quiet: bool) -> dict[Side, Table]:
+    """Each side's table, which nobody but the caller holds."""
+    with reading_progress(runs, quiet=quiet) as progress:
+        return dict(zip(Side, run_tables(runs, plans, jobs, progress), strict=True))
 
 
 def _log_roots(options: Options, runs: dict[Side, LocatedRun]) -> dict[Side, LogRoots]:
