@@ -22,6 +22,7 @@ from nemo_gym.rollout_compare.explain.logs import LogRoots
 from nemo_gym.rollout_compare.files.inputs import STDIN
 from nemo_gym.rollout_compare.producers import LocatedRun, Plan, Run, locate_run
 from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult, Side
+from nemo_gym.rollout_compare.table.table import Table
 
 Watch = Callable[[Sequence[Run]], AbstractContextManager[Progress | None]]
 """Something that shows how far the reading of open runs has got."""
@@ -105,12 +106,16 @@ def compare_runs(
     with ExitStack() as stack:
         opened = [stack.enter_context(runs[side].opened()) for side in Side]
         jobs = options.jobs or default_jobs([shard.main for run in opened for shard in run.shards])
-        with watch(opened) as progress:
-            plans = [Plan(keys[side], options.skip_bad_lines) for side in Side]
-            tables = run_tables(opened, plans, jobs, progress)
-        result = compare_tables({side: tables.pop(0) for side in Side})
+        plans = [Plan(keys[side], options.skip_bad_lines) for side in Side]
+        result = compare_tables(_tables(opened, plans, jobs, watch))
         result = replace(result, gate=check_rules(result, options.fail_on))
         return with_findings(result, roots, options.tail, jobs) if explain else result
+
+
+def _tables(runs: Sequence[Run], plans: Sequence[Plan], jobs: int, watch: Watch) -> dict[Side, Table]:
+    """Each side's table, which nobody but the caller holds."""
+    with watch(runs) as progress:
+        return dict(zip(Side, run_tables(runs, plans, jobs, progress), strict=True))
 
 
 def log_roots_of(runs: Mapping[Side, LocatedRun], named: Sequence[str]) -> dict[Side, LogRoots]:
