@@ -29,7 +29,7 @@ from nemo_gym.rollout_compare.app.cli import compare_parser
 from nemo_gym.rollout_compare.compare.gate import RULE_PATTERN, is_rule
 from nemo_gym.rollout_compare.schema import result as schema
 from tests.documents import ROOT, Block, blocks_of, prose_of, section_of, shows, table_of, text_of
-from tests.support import Done, run
+from tests.support import Done, run, set_times
 
 PACKAGE = Path(command_line.__file__).parent.parent
 EXAMPLE = ROOT / "examples" / "terminal-bench"
@@ -67,6 +67,7 @@ def test_lines_are_left_out_only_where_dots_say_so(shown: str, real: str, right:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder: a copy of the example."""
     shutil.copytree(EXAMPLE, tmp_path / "example")
+    set_times(tmp_path / "example")
     monkeypatch.chdir(tmp_path / "example")
     monkeypatch.setenv("COLUMNS", "80")
     return tmp_path / "example"
@@ -128,6 +129,7 @@ def test_what_a_document_shows_is_what_happens(document: str, folder: Path) -> N
             path = folder / block.info.split()[1]
             path.parent.mkdir(exist_ok=True)
             path.write_text(block.text, "utf-8")
+            set_times(path.parent)
         elif block.info == "console":
             check_console(document, block)
         elif block.info == "python" and not block.text.startswith(">>> "):
@@ -289,6 +291,7 @@ def test_the_json_example_is_real_and_valid(folder: Path) -> None:
     for block in blocks_of("docs/json-summary.md"):
         if block.info.startswith("jsonl "):
             (folder / block.info.split()[1]).write_text(block.text, "utf-8")
+            set_times(folder)
     assert example == json.loads(run("--json", "dev", "compare", "old.jsonl", "new.jsonl").stdout)
 
 

@@ -40,7 +40,7 @@ from nemo_gym.rollout_compare.producers.gym.facts import (
     task_id_of,
     tasksets_of,
 )
-from nemo_gym.rollout_compare.report import render_report, summary_dict, summary_schema
+from nemo_gym.rollout_compare.report import note_text, render_report, summary_dict, summary_schema
 from nemo_gym.rollout_compare.schema.result import (
     Category,
     CompareInputError,
@@ -53,6 +53,8 @@ from nemo_gym.rollout_compare.schema.result import (
 if TYPE_CHECKING:
     from nemo_gym.rollout_compare.command import RolloutCompareConfig, run_compare
 
+__version__ = "0.1.0"
+
 __all__ = [
     "Category",
     "CompareInputError",
@@ -61,6 +63,7 @@ __all__ = [
     "Side",
     "TaskComparison",
     "TaskSide",
+    "__version__",
     "agent_error",
     "compare_rollouts",
     "detect_task_key",
@@ -68,6 +71,7 @@ __all__ = [
     "load_rollouts",
     "mask_reason",
     "measured_failure_kind",
+    "note_text",
     "render_report",
     "run_compare",
     "summarize_side",

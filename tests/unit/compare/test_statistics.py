@@ -18,6 +18,7 @@ from nemo_gym.rollout_compare.compare.statistics import (
     unmeasured_bounds,
 )
 from nemo_gym.rollout_compare.schema.figures import SignificanceTest, Statistics, Unmeasured, Verdict
+from nemo_gym.rollout_compare.schema.marks import Mask, MaskKind
 from nemo_gym.rollout_compare.schema.result import Category, Side, TaskComparison, TaskSide
 
 
@@ -254,7 +255,7 @@ def test_no_bounds_when_any_measured_reward_lies_outside_0_to_1(outside: float) 
 
 
 def side(reward: float | None, masked: str | None = None) -> TaskSide:
-    return TaskSide(1, reward, int(reward is not None), masked)
+    return TaskSide(1, reward, int(reward is not None), Mask(MaskKind.MASK_SAMPLE, masked) if masked else None)
 
 
 def test_measured_tasks_are_compared_and_the_others_bound_the_difference() -> None:

@@ -14,6 +14,7 @@ from nemo_gym.rollout_compare.compare.categories import compare_tables
 from nemo_gym.rollout_compare.engine.pieces import Plan
 from nemo_gym.rollout_compare.engine.runs import open_run, run_tables
 from nemo_gym.rollout_compare.files.locate import locate_run
+from nemo_gym.rollout_compare.report.notes import note_message
 from nemo_gym.rollout_compare.schema.result import CompareInputError, Side
 from nemo_gym.rollout_compare.table.table import Table, table_of
 from tests.support import facts, places, write_rows
@@ -257,15 +258,15 @@ class TestLeavingOut:
         [table] = tables_of(path, skip=True)
         assert [row[-1]["task_id"] for row in facts(table)["rows"]] == ["a", "b", "c"]
         [note] = table.notes
-        assert note.message.startswith(f"{sidecar}: 2 lines ")
-        assert re.search(r"line 2 \(expected a JSON object per line.*line 4 \(invalid JSON", note.message)
+        assert note_message(note).startswith(f"{sidecar}: 2 lines ")
+        assert re.search(r"line 2 \(expected a JSON object per line.*line 4 \(invalid JSON", note_message(note))
 
     def test_notes_of_rollouts_and_sidecar_are_notes_of_the_comparison(self, tmp_path: Path) -> None:
         path = run_of(tmp_path, [{"task_id": "a", "reward": 1}, {"task_id": "b", "reward": "x"}], [])
         path.with_name("rollouts_failures.jsonl").write_text("junk\n", "utf-8")
         tables = tables_of(path, path, skip=True)
         result = compare_tables(dict(zip(Side, tables, strict=True)))
-        assert [note.message.split(":")[0] for note in result.notes] == [
+        assert [note_message(note).split(":")[0] for note in result.notes] == [
             str(path),
             str(path.with_name("rollouts_failures.jsonl")),
         ] * 2

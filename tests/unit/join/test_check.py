@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from nemo_gym.rollout_compare.producers.gym.failures import failed_attempt
+from nemo_gym.rollout_compare.report.notes import note_text
 from nemo_gym.rollout_compare.schema.figures import JoinCheck
 from nemo_gym.rollout_compare.schema.result import Side
 from tests.support import attempt, compare, join_rows, summary, write_rows, write_run
@@ -23,7 +24,7 @@ def ids(*values: Any, name: str = "task_id") -> list[Row]:
 
 
 def notes(old: Sequence[Row], new: Sequence[Row], key: str | None = None) -> list[str]:
-    return [str(note) for note in join_rows(old, new, key).notes]
+    return [note_text(note) for note in join_rows(old, new, key).notes]
 
 
 class TestInputs:

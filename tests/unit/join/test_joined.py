@@ -10,6 +10,7 @@ import pytest
 
 from nemo_gym.rollout_compare.join.joined import Join, detect_task_key, join
 from nemo_gym.rollout_compare.producers.gym.failures import failed_attempt
+from nemo_gym.rollout_compare.report.notes import note_text
 from nemo_gym.rollout_compare.schema.result import KEY_CANDIDATES, CompareInputError, Side
 from nemo_gym.rollout_compare.table.table import table_of
 from tests.support import read_files, write_rows
@@ -311,7 +312,7 @@ class TestTasksets:
         made = joined(of_set("A", "x"), of_set("B", "x"))
         assert found_in(made) == {"x": ([0], [0])}
         assert not made.keyed_by_taskset
-        assert [str(note) for note in made.notes] == [
+        assert [note_text(note) for note in made.notes] == [
             "the runs name different tasksets, and tasks join by their ids alone: old A; new B"
         ]
         assert joined(of_set("A", "x"), [*of_set("A", "x")]).notes == ()

@@ -10,6 +10,7 @@ import pytest
 
 from nemo_gym.rollout_compare import Category, CompareInputError, compare_rollouts, detect_task_key
 from nemo_gym.rollout_compare.producers.gym.failures import failed_attempt
+from nemo_gym.rollout_compare.report.notes import note_message, note_text
 from tests.support import assert_refused, attempt, compare, join_rows, rows_by_task, summary, write_rows, write_run
 
 Row = dict[str, Any]
@@ -52,7 +53,7 @@ def keys(old: Sequence[Row], new: Sequence[Row], **given: Any) -> tuple[str, ...
 
 def notes(old: Sequence[Row], new: Sequence[Row], **given: Any) -> list[str]:
     """The notes on the keys."""
-    return [str(note) for note in join_rows(old, new, **given).notes if " joined by " in note.message]
+    return [note_text(note) for note in join_rows(old, new, **given).notes if " joined by " in note_message(note)]
 
 
 def pairs(old: Sequence[Row], new: Sequence[Row], **given: Any) -> list[tuple[list[int], list[int]]]:

@@ -8,6 +8,7 @@ import pytest
 
 from nemo_gym.rollout_compare.join.labels import Labels, input_labels, labels_of
 from nemo_gym.rollout_compare.producers.gym.facts import Identity
+from nemo_gym.rollout_compare.report.notes import note_message, note_text
 from nemo_gym.rollout_compare.schema.result import Side
 
 Ids = Sequence[Identity | None]
@@ -41,7 +42,7 @@ class TestIds:
         made, _ = both_ways([("S", "a")], [("T", "a"), "b"])
         assert made.of == {Side.OLD: ["a"], Side.NEW: ["a", "b"]}
         assert not made.keyed_by_taskset
-        assert [str(note) for note in made.notes] == [
+        assert [note_text(note) for note in made.notes] == [
             "the runs name different tasksets, and tasks join by their ids alone: old S; new T"
         ]
 
@@ -51,7 +52,7 @@ class TestTasksets:
         made, _ = both_ways([("S", "a"), ("T", "a"), "p"], [("T", "a"), ("U", "a")])
         assert made.of == {Side.OLD: ["S/a", "T/a", "p"], Side.NEW: ["T/a", "U/a"]}
         assert made.keyed_by_taskset
-        assert [(note.message, note.tasks) for note in made.notes] == [
+        assert [(note_message(note), note.tasks) for note in made.notes] == [
             ("tasks join within their taskset; the old run names 2 tasksets", ("S", "T")),
             ("tasks join within their taskset; the new run names 2 tasksets", ("T", "U")),
         ]
@@ -73,11 +74,11 @@ class TestTasksets:
         assert not made.keyed_by_taskset
         plain = "plain ids join where they can mean one task only; the {} run names 2 tasksets"
         ambiguous = "ids that several tasksets share stay under TASKSET/ID and join no plain id"
-        assert [(note.message, note.tasks) for note in made.notes] == [
+        assert [(note_message(note), note.tasks) for note in made.notes] == [
             (plain.format("old"), ("S", "T")),
             (ambiguous, ("c",)),
         ]
-        assert [note.message for note in swapped.notes] == [plain.format("new"), ambiguous]
+        assert [note_message(note) for note in swapped.notes] == [plain.format("new"), ambiguous]
 
     def test_of_several_tasks_it_means_that_of_its_own_sides_taskset(self) -> None:
         made, _ = both_ways([("S", "c"), ("T", "c")], [("T", "c"), "d"])

@@ -10,6 +10,7 @@ import pytest
 
 from nemo_gym.rollout_compare.join.planned import planned_columns, planned_identity, planned_places, unrecorded_note
 from nemo_gym.rollout_compare.producers.gym.failures import failed_attempt
+from nemo_gym.rollout_compare.report.notes import note_text
 from nemo_gym.rollout_compare.schema.result import Side
 from nemo_gym.rollout_compare.table.table import Table, table_of
 from tests.support import assert_refused, attempt, compare, summary, write_rows, write_run
@@ -30,7 +31,7 @@ def run_table(rows: Sequence[Row], planned: Sequence[Row], failures: Sequence[Ro
 
 def unrecorded(rows: Sequence[Row], planned: Sequence[Row], failures: Sequence[Row] = ()) -> str | None:
     note = unrecorded_note(run_table(rows, planned, failures), Side.OLD)
-    return str(note) if note else None
+    return note_text(note) if note else None
 
 
 class TestPlaces:

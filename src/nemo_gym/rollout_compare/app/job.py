@@ -23,9 +23,11 @@ from nemo_gym.rollout_compare.app.outputs import (
     write_stream,
 )
 from nemo_gym.rollout_compare.app.progress import reading_progress
+from nemo_gym.rollout_compare.app.provenance import provenance
 from nemo_gym.rollout_compare.compare.categories import compare_tables
 from nemo_gym.rollout_compare.compare.gate import check_rules, rule_text
 from nemo_gym.rollout_compare.engine.pieces import Plan
+from nemo_gym.rollout_compare.engine.provenance import same_file_notes
 from nemo_gym.rollout_compare.engine.runs import open_run, run_tables
 from nemo_gym.rollout_compare.engine.workers import default_jobs
 from nemo_gym.rollout_compare.explain.findings import with_findings
@@ -125,7 +127,12 @@ def _compared(options: Options, runs: dict[Side, list[Shard]]) -> CompareResult:
         with reading_progress(opened, quiet=options.quiet) as progress:
             tables = run_tables(opened, plans, jobs, progress)
         result = compare_tables(dict(zip(runs, tables, strict=True)))
-        result = replace(result, gate=check_rules(result, options.fail_on))
+        result = replace(
+            result,
+            gate=check_rules(result, options.fail_on),
+            run=provenance(options, opened, list(map(len, tables))),
+            notes=(*same_file_notes(*opened), *result.notes),
+        )
         return with_findings(result, roots, options.tail, jobs)
 
 

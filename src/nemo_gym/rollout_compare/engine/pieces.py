@@ -12,7 +12,8 @@ from nemo_gym.rollout_compare.files.lines import LineCount, Piece, begins_file, 
 from nemo_gym.rollout_compare.producers.gym.facts import label_for_message
 from nemo_gym.rollout_compare.producers.gym.seems import what_text_seems
 from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, NotAnObject, parse_object
-from nemo_gym.rollout_compare.schema.result import CompareInputError, Note
+from nemo_gym.rollout_compare.schema.notes import LineFault, Note, NoteKind
+from nemo_gym.rollout_compare.schema.result import CompareInputError
 from nemo_gym.rollout_compare.table.table import RESULTS, Table, decoder_for
 
 TOO_DEEP = "nested too deeply"
@@ -65,9 +66,8 @@ class PieceTable(Struct, frozen=True):
 
 def left_out(source: Input, faults: Sequence[Fault]) -> Note:
     """A note that lines which are not rows were left out."""
-    lines = "1 line that is not a row was" if len(faults) == 1 else f"{len(faults)} lines that are not rows were"
-    named = ", ".join(map(str, faults[:NAMED_FAULTS])) + (", ..." if len(faults) > NAMED_FAULTS else "")
-    return Note(f"{source.path}: {lines} left out: {named}")
+    named = tuple(LineFault(fault.line, fault.reason) for fault in faults[:NAMED_FAULTS])
+    return Note(NoteKind.LINES_LEFT_OUT, path=str(source.path), number=len(faults), lines=named)
 
 
 def read_piece(piece: Piece, plan: Plan, on_bytes: Callable[[int], None] | None = None) -> PieceTable:

@@ -13,7 +13,8 @@ from nemo_gym.rollout_compare.engine.pieces import TOO_DEEP, Fault, PieceTable, 
 from nemo_gym.rollout_compare.engine.workers import default_jobs, map_by_processes, may_fork
 from nemo_gym.rollout_compare.files.inputs import Input
 from nemo_gym.rollout_compare.files.lines import Piece, pieces_of
-from nemo_gym.rollout_compare.schema.result import CompareInputError, Note
+from nemo_gym.rollout_compare.schema.notes import Note, NoteKind
+from nemo_gym.rollout_compare.schema.result import CompareInputError
 from nemo_gym.rollout_compare.table.table import Table
 
 PIECE_BYTES = 16 << 20
@@ -80,7 +81,7 @@ class _Collected:
         if self.faults:
             self.table.notes.append(left_out(self.source, self.faults))
         if not self.source.unchanged():
-            self.table.notes.append(Note(f"{self.source.path} changed while it was read: the run may still be writing"))
+            self.table.notes.append(Note(NoteKind.CHANGED_WHILE_READ, path=str(self.source.path)))
         return self.table
 
 

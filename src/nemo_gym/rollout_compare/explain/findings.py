@@ -13,7 +13,8 @@ from nemo_gym.rollout_compare.engine.workers import map_by_processes, may_fork
 from nemo_gym.rollout_compare.explain.evidence import OUTPUT_DECODER, Output, Roots, log_roots, no_output, output_of
 from nemo_gym.rollout_compare.explain.logs import LogRoots, Reports, read_reports
 from nemo_gym.rollout_compare.schema.figures import Evidence, TestChanges
-from nemo_gym.rollout_compare.schema.result import DEFAULT_TAIL, Cluster, CompareResult, Flip, Note, Side, TaskRows
+from nemo_gym.rollout_compare.schema.notes import Note, NoteKind
+from nemo_gym.rollout_compare.schema.result import DEFAULT_TAIL, Cluster, CompareResult, Flip, Side, TaskRows
 from nemo_gym.rollout_compare.table.places import batches, read_again
 
 if TYPE_CHECKING:
@@ -77,12 +78,9 @@ def with_findings(
         for task, said in zip(result.agreeing, told[len(flips) :], strict=True)
         if said.tests and (said.tests.broken or said.tests.fixed)
     )
-    limit = f" (of the first {MOST_AGREEING} such tasks)" * (len(result.agreeing) == MOST_AGREEING)
-    notes = (*result.notes, *([Note(f"{_DIFFERING}{limit}", differing)] if differing else []))
-    return replace(result, flips=flips, clusters=_clusters(flips), notes=notes)
-
-
-_DIFFERING = "equal rewards, but single tests differ"
+    total = MOST_AGREEING if len(result.agreeing) == MOST_AGREEING else 0
+    told_too = [Note(NoteKind.TESTS_DIFFER, tasks=differing, total=total)] if differing else []
+    return replace(result, flips=flips, clusters=_clusters(flips), notes=(*result.notes, *told_too))
 
 
 def _findings(tasks: Sequence[TaskRows], roots: Mapping[Side, LogRoots], tail: int, jobs: int) -> list[_Told]:

@@ -5,29 +5,20 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from enum import StrEnum
 from functools import cached_property, partial
 from typing import Any
 
 from nemo_gym.rollout_compare.join.asked import inputs_of
-from nemo_gym.rollout_compare.join.planned import planned_columns
+from nemo_gym.rollout_compare.join.planned import failures_beside, planned_columns
 from nemo_gym.rollout_compare.producers.gym.asked import INPUT_PATH
 from nemo_gym.rollout_compare.producers.gym.facts import Identity, label_of
+from nemo_gym.rollout_compare.schema.notes import FaultKind, KeyFault, KeyKind
 from nemo_gym.rollout_compare.table.columns import Column
 from nemo_gym.rollout_compare.table.table import INDEX_PATH, Table
 
 #: A field that is an identity by its definition: it is never questioned.
 _UNQUESTIONED = "_ng_task_id"
 PLANNED = "materialized_inputs:"
-
-
-class Kind(StrEnum):
-    """What sort of identity a rung of the ladder gives."""
-
-    FIELD = "field"
-    PLANNED = "planned"
-    INPUT = "input"
-    INDEX = "index"
 
 
 class Rung:
@@ -42,10 +33,10 @@ class Rung:
     def __init__(
         self,
         name: str,
-        kind: Kind,
+        kind: KeyKind,
         rank: int,
         column: Callable[[], Column[Any]],
-        judge: Callable[[], str | None],
+        judge: Callable[[], KeyFault | None],
     ) -> None:
         """Make one of what gives the column of its identities and of what finds fault with it."""
         self.name, self.kind, self.rank = name, kind, rank
@@ -57,7 +48,7 @@ class Rung:
         return self._column()
 
     @cached_property
-    def rejected(self) -> str | None:
+    def rejected(self) -> KeyFault | None:
         """Why it does not tell tasks apart, None if it may."""
         return self._judge()
 
@@ -67,7 +58,7 @@ def ladder_of(table: Table) -> list[Rung]:
     ladder = [
         Rung(
             path,
-            Kind.FIELD,
+            KeyKind.FIELD,
             rank,
             partial(itself, column),
             partial(_merges, table, column) if _questioned(table, path) else fine,
@@ -82,13 +73,13 @@ def ladder_of(table: Table) -> list[Rung]:
     places = {path: rank for rank, path in enumerate(table.keys, fields)}
     for path, planned in planned_columns(table).items():
         judge = partial(_merges, table, planned)
-        ladder.append(Rung(PLANNED + path, Kind.PLANNED, places[path], partial(itself, planned), judge))
+        ladder.append(Rung(PLANNED + path, KeyKind.PLANNED, places[path], partial(itself, planned), judge))
     if _on_every_voter(table, table.inputs, 0):
         judge = partial(_crosses_identity, table)
-        ladder.append(Rung(INPUT_PATH, Kind.INPUT, 2 * fields, partial(inputs_of, table), judge))
+        ladder.append(Rung(INPUT_PATH, KeyKind.INPUT, 2 * fields, partial(inputs_of, table), judge))
     one_run = len(table.shards) < 2 or len(set(_positions(table))) == len(set(codes))
     if one_run and _on_every_voter(table, codes, -1):
-        ladder.append(Rung(INDEX_PATH, Kind.INDEX, 2 * fields + 1, partial(_by_index, table), fine))
+        ladder.append(Rung(INDEX_PATH, KeyKind.INDEX, 2 * fields + 1, partial(_by_index, table), fine))
     return ladder
 
 
@@ -117,7 +108,7 @@ def _on_every_voter(table: Table, ids: array[int], nothing: int) -> bool:
     return ids.count(nothing) == sum(ids[row] == nothing for row in silent)
 
 
-def _merges(table: Table, column: Column[Identity]) -> str | None:
+def _merges(table: Table, column: Column[Identity]) -> KeyFault | None:
     """How a field merges tasks that have different inputs, None if it does not.
 
     One task may be asked in other words at each attempt: rows of one task index are no two tasks.
@@ -133,7 +124,7 @@ def _merges(table: Table, column: Column[Identity]) -> str | None:
         return None
     named = {value: label_of(column.values[value] or "", with_taskset=True) for value in several}
     worst = max(several, key=lambda value: (several[value], named[value]))
-    return f"{column.ids.count(worst)} rows share {named[worst]!r} with {several[worst]} different inputs"
+    return KeyFault(FaultKind.MERGES, named[worst], column.ids.count(worst), several[worst])
 
 
 def _positions(table: Table) -> Sequence[Hashable]:
@@ -142,14 +133,15 @@ def _positions(table: Table) -> Sequence[Hashable]:
     if len(table.shards) < 2:
         return codes
     positions: list[Hashable] = [-1] * len(table)
+    failed = failures_beside(table)
     for number, rows in enumerate(table.shards):
-        for row in (*rows, *(failure.row for failure in table.failures if failure.beside is rows)):
+        for row in (*rows, *failed.get(id(rows), ())):
             if codes[row] != -1:
                 positions[row] = (number, codes[row])
     return positions
 
 
-def _crosses_identity(table: Table) -> str | None:
+def _crosses_identity(table: Table) -> KeyFault | None:
     """Why the input does not tell tasks apart as the rows' own identities do, None if it does or there are none."""
     known = {
         (asked, position)
@@ -157,12 +149,12 @@ def _crosses_identity(table: Table) -> str | None:
         if asked and position != -1
     }
     if len({asked for asked, _ in known}) < len(known):
-        return f"rows with different {INDEX_PATH} share an input"
+        return KeyFault(FaultKind.SHARED_INPUT, by=INDEX_PATH)
     if len({position for _, position in known}) < len(known):
-        return f"rows with one {INDEX_PATH} have different inputs"
+        return KeyFault(FaultKind.SEVERAL_INPUTS, by=INDEX_PATH)
     certain = table.keys.get(_UNQUESTIONED)
     if certain is not None and certain.first_missing is None:
         ids = {pair for pair in zip(table.inputs, certain.ids, strict=True) if all(pair)}
         if len({asked for asked, _ in ids}) < len(ids):
-            return f"rows with different {_UNQUESTIONED} share an input"
+            return KeyFault(FaultKind.SHARED_INPUT, by=_UNQUESTIONED)
     return None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from nemo_gym.rollout_compare.producers.gym.facts import Identity
-from nemo_gym.rollout_compare.schema.result import Attempt, Note, Side
+from nemo_gym.rollout_compare.schema.notes import Note, NoteKind
+from nemo_gym.rollout_compare.schema.result import Attempt, Side
 from nemo_gym.rollout_compare.table.columns import Column
 from nemo_gym.rollout_compare.table.table import Table
 
@@ -14,9 +15,10 @@ Place = tuple[Table, int]
 def planned_places(table: Table) -> list[Place | None]:
     """For each row the planned row of its attempt."""
     places: list[Place | None] = [None] * len(table)
+    failed = failures_beside(table)
     for rows, planned in table.planned:
         by_attempt = _by_attempt(planned)
-        beside = _rows_beside(table, rows)
+        beside = [*rows, *failed.get(id(rows), ())]
         for row, attempt in zip(beside, table.attempts_of(beside), strict=True):
             if attempt is not None and attempt in by_attempt:
                 places[row] = planned, by_attempt[attempt]
@@ -53,21 +55,24 @@ def planned_identity(place: Place, path: str) -> Identity | None:
 def unrecorded_note(table: Table, side: Side) -> Note | None:
     """A note that planned attempts left neither a row nor a failure that stands, None if each left one."""
     lost = 0
+    failed = failures_beside(table)
     for rows, planned in table.planned:
-        recorded = set(table.attempts_of(_rows_beside(table, rows)))
+        recorded = set(table.attempts_of([*rows, *failed.get(id(rows), ())]))
         if (
             None not in recorded and not table.incomplete
         ):  # else nobody can say which of the planned attempts the rows are of
             lost += len(_by_attempt(planned).keys() - recorded)
     if not lost:
         return None
-    attempts = "1 planned attempt" if lost == 1 else f"{lost} planned attempts"
-    return Note(f"{attempts} of the {side} run left no record: killed or never started")
+    return Note(NoteKind.UNRECORDED, side, number=lost)
 
 
-def _rows_beside(table: Table, rows: range) -> list[int]:
-    """The rows of a shard and the failed attempts beside it."""
-    return [*rows, *(failure.row for failure in table.failures if failure.beside is rows)]
+def failures_beside(table: Table) -> dict[int, list[int]]:
+    """The failed attempts beside each shard, by the identity of its range of rows."""
+    found: dict[int, list[int]] = {}
+    for failure in table.failures:
+        found.setdefault(id(failure.beside), []).append(failure.row)
+    return found
 
 
 def _by_attempt(planned: Table) -> dict[Attempt, int]:

@@ -11,6 +11,17 @@ from nemo_gym.rollout_compare.schema.figures import (
     Unmeasured,
     Verdict,
 )
+from nemo_gym.rollout_compare.schema.marks import Mark, Mask, MaskKind
+from nemo_gym.rollout_compare.schema.notes import (
+    FaultKind,
+    KeyFault,
+    KeyKind,
+    LineFault,
+    Note,
+    NoteKind,
+    PassedKey,
+    Twins,
+)
 from nemo_gym.rollout_compare.schema.result import (
     DEFAULT_TAIL,
     FURTHER_CANDIDATES,
@@ -22,16 +33,15 @@ from nemo_gym.rollout_compare.schema.result import (
     CompareInputError,
     CompareResult,
     Flip,
-    Note,
     Row,
     RowSource,
-    Side,
     TaskComparison,
     TaskRows,
     TaskSide,
     key_paths,
     reward_text,
 )
+from nemo_gym.rollout_compare.schema.side import Side
 
 __all__ = [
     "DEFAULT_TAIL",
@@ -44,9 +54,18 @@ __all__ = [
     "CompareInputError",
     "CompareResult",
     "Evidence",
+    "FaultKind",
     "Flip",
     "JoinCheck",
+    "KeyFault",
+    "KeyKind",
+    "LineFault",
+    "Mark",
+    "Mask",
+    "MaskKind",
     "Note",
+    "NoteKind",
+    "PassedKey",
     "Repeats",
     "Row",
     "RowSource",
@@ -58,6 +77,7 @@ __all__ = [
     "TaskRows",
     "TaskSide",
     "TestChanges",
+    "Twins",
     "Unmeasured",
     "Verdict",
     "key_paths",

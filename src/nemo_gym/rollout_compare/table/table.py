@@ -21,11 +21,12 @@ from nemo_gym.rollout_compare.producers.gym.facts import (
     results_of,
 )
 from nemo_gym.rollout_compare.producers.json_rows import RowDecoder
+from nemo_gym.rollout_compare.schema.marks import Mark, Mask
+from nemo_gym.rollout_compare.schema.notes import Note
 from nemo_gym.rollout_compare.schema.result import (
     KEY_CANDIDATES,
     Attempt,
     CompareInputError,
-    Note,
     Row,
     RowSource,
     key_paths,
@@ -84,8 +85,8 @@ class Table:
         """Make a table without rows."""
         self.key = key
         self.reward = array("d")
-        self.masked: Column[str] = Column()
-        self.agent_error: Column[str] = Column()
+        self.masked: Column[Mask] = Column()
+        self.agent_error: Column[Mark] = Column()
         self.failure_kind: Column[str] = Column()
         self.task_index = HalfColumn()
         self.rollout_index = HalfColumn()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nemo_gym.rollout_compare.report.notes import solved_text
 from nemo_gym.rollout_compare.report.terminal.words import counted
 from nemo_gym.rollout_compare.schema.figures import Repeats, Statistics, Verdict
 from nemo_gym.rollout_compare.schema.result import Category, CompareResult
@@ -63,7 +64,8 @@ def _repeats(result: CompareResult) -> Iterator[str]:
 def repeats_text(repeats: Repeats) -> str:
     """A flip seen through its attempts: `3/4 -> 1/4`."""
     noise = ": within noise" if repeats.within_noise else ""
-    return f"attempts solved: {repeats.old} -> {repeats.new} (Fisher's exact {p_text(repeats.p_value)}{noise})"
+    old, new = solved_text(repeats)
+    return f"attempts solved: {old} -> {new} (Fisher's exact {p_text(repeats.p_value)}{noise})"
 
 
 def p_text(p_value: float) -> str:
