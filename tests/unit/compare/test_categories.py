@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from nemo_gym.rollout_compare.schema.figures import Repeats
 from nemo_gym.rollout_compare.compare.categories import MOST_AGREEING, compare_rollouts
 from nemo_gym.rollout_compare.compare.task_side import summarize_side
 from nemo_gym.rollout_compare.producers.gym.failures import failed_attempt
 from nemo_gym.rollout_compare.report.notes import note_message, note_names, note_text
-from nemo_gym.rollout_compare.schema.figures import JoinCheck
+from nemo_gym.rollout_compare.schema.figures import JoinCheck, Repeats
 from nemo_gym.rollout_compare.schema.marks import Mask, MaskKind
 from nemo_gym.rollout_compare.schema.result import Category, CompareInputError, Side, TaskComparison, TaskSide
 
@@ -432,7 +431,10 @@ class TestNotes:
 
     def test_tasks_with_several_rows_are_noted_for_each_side(self) -> None:
         several, uneven = self.notes([*rows(b=1, a=1), *rows(a=0)], rows(a=1, b=1))
-        assert several == ("the old run has several rows a task (1 task x 2 attempts), compared by their mean reward", ("a",))
+        assert several == (
+            "the old run has several rows a task (1 task x 2 attempts), compared by their mean reward",
+            ("a",),
+        )
         assert uneven == ("1 of 2 joined tasks has different numbers of attempts on the two sides", ("a",))
         several, uneven = self.notes(rows(a=1), [*rows(b=1, a=1), *rows(a=0, b=0, c=0), *rows(c=0, a=0)])
         message = "the new run has several rows a task (3 tasks x 2 to 3 attempts), compared by their mean reward"

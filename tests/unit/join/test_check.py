@@ -139,8 +139,16 @@ class TestNearMisses:
     def test_others_are_not(self, old: str, new: str) -> None:
         assert self.near([old], [new]) == []
 
-    def test_all_are_in_the_order_of_the_new_labels(self) -> None:
-        assert self.near(["A", "b", "X"], ["B", "a", "y"]) == ["'b' and 'B', 'A' and 'a'"]
+    def test_all_are_in_the_order_of_what_they_have_in_common(self) -> None:
+        assert self.near(["A", "b", "X"], ["B", "a", "y"]) == ["'A' and 'a', 'b' and 'B'"]
+
+    @pytest.mark.parametrize(
+        ("old", "new", "told"),
+        [(["Fix", "FIX"], ["fix"], "'FIX', 'Fix' and 'fix'"), (["a"], ["A", "a "], "'a' and 'A', 'a '")],
+    )
+    def test_swapping_the_runs_mirrors_them(self, old: list[str], new: list[str], told: str) -> None:
+        assert self.near(old, new) == [told]
+        assert self.near(new, old) == [" and ".join(reversed(told.split(" and ")))]
 
     def test_only_tasks_of_one_side_each_count(self) -> None:
         assert self.near(["a", "A"], ["A"]) == []

@@ -253,7 +253,7 @@ class TestCommand:
         with planned.open("a", encoding="utf-8") as file:
             file.write("[]\n")
         assert_refused(compare(old, old), f"{planned}:2: expected a JSON object per line")
-        assert f"{planned}: 1 line " in summary(old, old, "--skip-bad-lines")["notes"][0]
+        assert f"{planned}: 1 line " in summary(old, old, "--skip-bad-lines")["notes"][1]
 
     def test_those_of_a_link_are_beside_what_it_leads_to(self, tmp_path: Path) -> None:
         (tmp_path / "run").mkdir()

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from nemo_gym.rollout_compare.schema.provenance import Provenance, ReadFile, RunSource
 from nemo_gym.rollout_compare.compare.statistics import paired_statistics
 from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines, summary_schema
 from nemo_gym.rollout_compare.schema.figures import (
@@ -24,6 +23,7 @@ from nemo_gym.rollout_compare.schema.figures import (
 )
 from nemo_gym.rollout_compare.schema.marks import Mark, Mask, MaskKind
 from nemo_gym.rollout_compare.schema.notes import Note, NoteKind
+from nemo_gym.rollout_compare.schema.provenance import Provenance, ReadFile, RunSource
 from nemo_gym.rollout_compare.schema.result import (
     Category,
     Cluster,
@@ -286,7 +286,12 @@ class TestSchema:
     def test_documents_every_key_that_a_summary_has(self) -> None:
         schema, summary = summary_schema(), summary_dict(RESULT)
         assert schema["properties"].keys() == summary.keys()
-        for name, part in {"run": "SummaryRun", "counts": "Counts", "join": "JoinedBy", "join_check": "JoinCheck"}.items():
+        for name, part in {
+            "run": "SummaryRun",
+            "counts": "Counts",
+            "join": "JoinedBy",
+            "join_check": "JoinCheck",
+        }.items():
             assert schema["$defs"][part]["properties"].keys() == summary[name].keys()
         assert schema["$defs"]["Statistics"]["properties"].keys() == summary["statistics"].keys()
         for name, part in {"flips": "FlipSummary", "clusters": "ClusterSummary", "gate": "Rule"}.items():

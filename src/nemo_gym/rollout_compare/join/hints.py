@@ -24,6 +24,7 @@ _MOST_HINTS = 3
 _LONGEST_ID = 200
 _SHOWN_FIELDS = 20
 _RESULTS = ("reward", "response")
+_OTHER_RESULTS = ("mask_sample", "failure_kind")
 
 
 class Hint(Struct, frozen=True):
@@ -70,7 +71,7 @@ def no_results(table: Table) -> CompareInputError | None:
     if table.masked_rows < len(table):
         return None
     rows = _first_rows(table)
-    if not rows or any(dig(row, [name]) is not None for row in rows for name in _RESULTS):
+    if not rows or any(dig(row, [name]) is not None for row in rows for name in (*_RESULTS, *_OTHER_RESULTS)):
         return None
     return CompareInputError(
         f"{table.origin(0).where}: the file seems to hold no rollouts: no row has a reward or a response "

@@ -88,7 +88,8 @@ def _join_check(check: JoinCheck) -> Iterator[str]:
     if check.inputs_compared:
         agree = check.inputs_compared - check.inputs_differ
         rest = "" if check.inputs_compared == check.joined else f" (of {counted(check.joined, 'joined task')})"
-        yield f"join check: {agree} of {counted(check.inputs_compared, 'input')} agree{rest}"
+        inputs = "1 input agrees" if check.inputs_compared == 1 else f"{check.inputs_compared} inputs agree"
+        yield f"join check: {agree} of {inputs}{rest}"
 
 
 def _note(note: Note) -> str:
