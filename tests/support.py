@@ -118,7 +118,7 @@ def facts(table: Table) -> dict[str, Any]:
             for i in range(len(table))
         ],
         "keys": {path: column.first_missing for path, column in table.keys.items()},
-        "nameless": [failure.row for failure in table.nameless],
+        "anonymous": [failure.row for failure in table.anonymous],
         "attempts": sorted(map(repr, table.attempts(range(len(table))))),
     }
 

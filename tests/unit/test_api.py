@@ -343,7 +343,7 @@ class TestCompareRollouts:
         ]
         assert (result.counts()["masked_old"], result.counts()["masked_new"]) == (1, 2)
 
-    def test_a_nameless_failure_is_the_task_of_the_first_row_with_its_index(self, tmp_path: Path) -> None:
+    def test_an_anonymous_failure_is_the_task_of_the_first_row_with_its_index(self, tmp_path: Path) -> None:
         rows = [
             {"_ng_task_index": 4, "_ng_rollout_index": 0, "task_id": "a", "reward": 1.0},
             {"_ng_task_index": 4, "_ng_rollout_index": 1, "task_id": "b", "reward": 1.0},
@@ -353,7 +353,7 @@ class TestCompareRollouts:
         result = compare_rollouts(load_rollouts(tmp_path / "run.jsonl"), rows)
         assert _categories(result) == {"a": "masked", "b": "identical"}
 
-    def test_a_nameless_failure_is_not_the_task_of_another_failure_with_its_index(self, tmp_path: Path) -> None:
+    def test_an_anonymous_failure_is_not_the_task_of_another_failure_with_its_index(self, tmp_path: Path) -> None:
         main = [{"task_id": "a", "reward": 1.0}]
         write_rows(tmp_path / "run.jsonl", main)
         failures: Rows = [{"_ng_task_index": 4, "task_id": "b"}, {"_ng_task_index": 4}]

@@ -291,7 +291,7 @@ class TestKeys:
         path = run_of(tmp_path, main, [{"id": {"n": "b"}}, {"task_id": "x"}])
         [table] = tables_of(path, key="id.n")
         assert [row[-1] for row in facts(table)["rows"]] == [{"id.n": "a"}, {"id.n": "b"}, {"id.n": None}]
-        assert facts(table)["nameless"] == [2]
+        assert facts(table)["anonymous"] == [2]
 
     def test_a_script_that_gives_a_key_finds_the_tasks_that_the_command_finds(self, tmp_path: Path) -> None:
         old = run_of(tmp_path / "old", [{"id": {"n": "a"}, "reward": 1}, {"id": {"n": "b"}, "reward": 1}])

@@ -10,7 +10,7 @@ import pytest
 
 from nemo_gym.rollout_compare.join.joined import Join, detect_task_key, join
 from nemo_gym.rollout_compare.producers.gym.failures import failed_attempt
-from nemo_gym.rollout_compare.report.notes import note_names, note_text
+from nemo_gym.rollout_compare.report.notes import note_message, note_names, note_text
 from nemo_gym.rollout_compare.schema.result import KEY_CANDIDATES, CompareInputError, Side
 from nemo_gym.rollout_compare.table.table import table_of
 from tests.support import read_files, write_rows
@@ -117,7 +117,7 @@ class TestDetection:
         assert found(ids("a", "b"), ids("b", "c")) == {"a": ([0], []), "b": ([1], [0]), "c": ([], [1])}
 
 
-class TestVotelessFailures:
+class TestAnonymousFailures:
     def test_a_failure_that_names_no_task_has_no_vote(self) -> None:
         assert keys([*ids("a"), failure()], [failure(_ng_task_index=1), row("task_name", "a")]) == (
             "task_id",
@@ -155,7 +155,7 @@ class TestVotelessFailures:
         assert detect_task_key([]) is None
         assert detect_task_key([failure()]) is None
 
-    def test_a_nameless_failure_is_the_task_of_the_first_main_row_with_its_index(self) -> None:
+    def test_an_anonymous_failure_is_the_task_of_the_first_main_row_with_its_index(self) -> None:
         old = [
             row("task_id", "a", _ng_task_index=4),
             row("task_id", "b", _ng_task_index=5),
@@ -351,7 +351,7 @@ class TestTasksets:
     def test_several_tasksets_on_a_side_are_noted(self) -> None:
         made = joined([*of_set("A", "x"), *of_set("B", "y")], ids("x"))
         assert [note_names(note) for note in made.notes] == [("A", "B")]
-        assert "old" in made.notes[0].message
+        assert "old" in note_message(made.notes[0])
         both = joined([*of_set("A", "x"), *of_set("B", "y")], [*of_set("A", "x"), *of_set("C", "y")])
         assert [note_names(note) for note in both.notes] == [("A", "B"), ("A", "C")]
 

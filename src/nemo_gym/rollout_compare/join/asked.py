@@ -39,8 +39,8 @@ def count_fields(table: Table) -> dict[str, int]:
         CompareInputError: A row can no longer be read.
     """
     stands = dict.fromkeys(table.keys, 0)
-    silent = {failure.row for failure in table.nameless}
-    for _, values in _again(table, [row for row in range(len(table)) if row not in silent], tuple(table.keys)):
+    anonymous = {failure.row for failure in table.anonymous}
+    for _, values in _again(table, [row for row in range(len(table)) if row not in anonymous], tuple(table.keys)):
         for path, value in zip(table.keys, values[-len(table.keys) :], strict=True):
             stands[path] += value is not None
     return stands

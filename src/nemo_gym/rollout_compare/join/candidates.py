@@ -104,8 +104,8 @@ def _by_index(table: Table) -> Column[Identity]:
 
 
 def _on_every_voter(table: Table, ids: array[int], nothing: int) -> bool:
-    silent = {failure.row for failure in table.nameless}
-    return ids.count(nothing) == sum(ids[row] == nothing for row in silent)
+    anonymous = {failure.row for failure in table.anonymous}
+    return ids.count(nothing) == sum(ids[row] == nothing for row in anonymous)
 
 
 def _merges(table: Table, column: Column[Identity]) -> KeyFault | None:

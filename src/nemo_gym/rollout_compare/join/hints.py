@@ -96,7 +96,7 @@ def no_key(table: Table, tables: Mapping[Side, Table], *, by_index: bool) -> Com
     if unlike_rollouts:
         return unlike_rollouts
     found = [f"{path} {number}" for path, number in stands.items() if number or path in KEY_CANDIDATES]
-    rows = len(table) - len(table.nameless)
+    rows = len(table) - len(table.anonymous)
     hints = "; ".join(map(str, key_hints(tables))) or "name the field with --key"
     return CompareInputError(
         f"no task id field found: {row.where} has no '{best}' field, and no other field names the task of every row "
@@ -124,8 +124,8 @@ class _WholeRow(RowDecoder):
 
 def _first_rows(table: Table) -> list[Row]:
     """The first rows that have a say, as far as they are looked at and can be read."""
-    silent = {failure.row for failure in table.nameless}
-    places = [row for row in range(min(len(table), MOST_ROWS)) if row not in silent]
+    anonymous = {failure.row for failure in table.anonymous}
+    places = [row for row in range(min(len(table), MOST_ROWS)) if row not in anonymous]
     rows: list[Row] = []
     size = 0
     for _, values in read_again([table.origin(row) for row in places], _WholeRow(()), grown=True):

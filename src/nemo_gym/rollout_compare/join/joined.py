@@ -75,13 +75,13 @@ def _named(table: Table, rung: Rung) -> tuple[array[int], list[Identity | None]]
 
     Such a failure is of the task of the first row beside it with its task index, else of the one that was planned.
     """
-    if not table.nameless:
+    if not table.anonymous:
         return rung.column.ids, rung.column.values
     ids, values = rung.column.ids[:], list(rung.column.values)
     indexes = table.task_index.codes
     places = planned_places(table)
     inputs = cache(inputs_of)
-    for _, group in groupby(table.nameless, key=lambda failure: id(failure.beside)):
+    for _, group in groupby(table.anonymous, key=lambda failure: id(failure.beside)):
         failures = list(group)
         beside = failures[0].beside
         wanted = {indexes[failure.row] for failure in failures} - {-1}

@@ -31,11 +31,11 @@ def planned_columns(table: Table) -> dict[str, Column[Identity]]:
         return {}
     found: dict[str, Column[Identity]] = {}
     carried = [path for path in table.keys if all(planned_by(planned, path) for _, planned in table.planned)]
-    silent = {failure.row for failure in table.nameless}
+    anonymous = {failure.row for failure in table.anonymous}
     places = planned_places(table) if carried else []
     for path in carried:
         values = [place and planned_identity(place, path) for place in places]
-        if all(value is not None or row in silent for row, value in enumerate(values)):
+        if all(value is not None or row in anonymous for row, value in enumerate(values)):
             found[path] = Column()
             found[path].append_all(values)
     return found

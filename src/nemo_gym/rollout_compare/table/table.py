@@ -72,7 +72,7 @@ class Table:
         has_output: For each row 1 if it may have verifier output, else 0.
         keys: The tasks named by each field that may be the key.
         failures: The failed attempts.
-        nameless: The failed attempts that name no task by any of these fields.
+        anonymous: The failed attempts that name no task by any of these fields.
         shards: The rows of each rollouts file; those after the last are failed attempts.
         planned: The rows that were planned before the run, each table with the rows that it was planned for.
         incomplete: Whether lines were left out.
@@ -94,7 +94,7 @@ class Table:
         self.has_output = bytearray()
         self.keys = {path: KeyColumn() for path in key_paths(key)}
         self.failures: list[Failure] = []
-        self.nameless: list[Failure] = []
+        self.anonymous: list[Failure] = []
         self.shards: list[range] = []
         self.planned: list[tuple[range, Table]] = []
         self.notes: list[Note] = []
@@ -119,7 +119,7 @@ class Table:
 
     def has_voters(self) -> bool:
         """Whether any row has a say in what the key is."""
-        return len(self) > len(self.nameless)
+        return len(self) > len(self.anonymous)
 
     def attempts(self, rows: range) -> set[Attempt]:
         """The attempts that the given rows are of, as far as recorded."""
@@ -172,7 +172,7 @@ class Table:
             has_a_say = [any(value is not None for value in named) for named in zip(*voting, strict=True)]
             failures = [Failure(first + i, beside) for i in range(len(rewards))]
             self.failures.extend(failures)
-            self.nameless.extend(failure for failure, says in zip(failures, has_a_say, strict=True) if not says)
+            self.anonymous.extend(failure for failure, says in zip(failures, has_a_say, strict=True) if not says)
         for path, named in zip(self.keys if fields is None else fields, identities, strict=True):
             self.keys[path].append_keys(named, first, has_a_say)
 
@@ -183,7 +183,7 @@ class Table:
         if first:
             self.extend(other)
         else:
-            run = {name: vars(self)[name] for name in ("shards", "planned", "failures", "nameless", "notes")}
+            run = {name: vars(self)[name] for name in ("shards", "planned", "failures", "anonymous", "notes")}
             vars(self).update({**vars(other), **run})
         self.shards.append(rows)
         self.notes.extend(other.notes)
