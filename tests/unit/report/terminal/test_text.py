@@ -112,7 +112,7 @@ def test_the_report_has_the_documented_shape() -> None:
     assert lines == [
         "gym dev compare: 5 tasks (old 4 rows, new 7 rows incl. 1 masked)",
         "join key: old=task_name (prefix 'bench/' stripped), new=_ng_task_id",
-        "note: the new run has several rows for 1 task: sort-list",
+        "note: the new run has several rows a task (1 task x 3 attempts), compared by their mean reward",
         "",
         "category                 count",
         "identical                    1",
