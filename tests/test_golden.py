@@ -16,7 +16,7 @@ import jsonschema
 import pytest
 
 from nemo_gym.rollout_compare import summary_schema
-from tests.support import Done, run
+from tests.support import Done, run, set_times
 
 GOLDEN = Path(__file__).parent / "golden"
 STORIES = sorted(path.name for path in GOLDEN.iterdir())
@@ -27,6 +27,7 @@ REPORTS = [name for name in STORIES if not name.startswith("error-")]
 def folder(story: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A story's folder; the current one is a copy of its inputs."""
     shutil.copytree(GOLDEN / story / "inputs", tmp_path / "inputs")
+    set_times(tmp_path / "inputs")
     monkeypatch.chdir(tmp_path / "inputs")
     return GOLDEN / story
 

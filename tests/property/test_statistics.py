@@ -179,6 +179,6 @@ def test_repeats_agree_with_scipy(old: list[float], new: list[float]) -> None:
     assert repeats is not None
     table = [[side.count(1.0), side.count(0.0)] for side in (old, new)]
     assert repeats.p_value == pytest.approx(stats.fisher_exact(table).pvalue, rel=1e-9)
-    assert repeats.old == f"{table[0][0]}/{len(old)}"
-    assert repeats.new == f"{table[1][0]}/{len(new)}"
+    assert (repeats.old_solved, repeats.old_attempts) == (table[0][0], len(old))
+    assert (repeats.new_solved, repeats.new_attempts) == (table[1][0], len(new))
     assert repeats.within_noise == (repeats.p_value > 0.05)

@@ -113,9 +113,9 @@ def test_printable_text_loses_nothing(text: str) -> None:
     [
         ("abc", "abc"),
         ("abcd", "abcd"),
-        ("abcde", "abcd... (1 more characters)"),
+        ("abcde", "ab... (1 more characters) ...de"),
         ("\x1b[31mabcd\x1b[m", "abcd"),
-        ("a" * 104, "aaaa... (100 more characters)"),
+        ("a" * 104, "aa... (100 more characters) ...aa"),
     ],
 )
 def test_a_limit_cuts_what_is_shown_and_counts_the_rest(text: str, shown: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.schema import Batch, Fault, attempt_part, identities_of, input_numbers
+from nemo_gym.rollout_compare.schema import Batch, Fault, Mark, Mask, attempt_part, identities_of, input_numbers
 
 
 class Attempt(Struct, frozen=True, kw_only=True):
@@ -34,8 +34,8 @@ class Attempt(Struct, frozen=True, kw_only=True):
 
     ids: Mapping[str, Any]
     reward: float | None
-    masked: str | None = None
-    agent_error: str | None = None
+    masked: Mask | None = None
+    agent_error: Mark | None = None
     failure_kind: str | None = None
     task_index: Any = None
     attempt: Any = None

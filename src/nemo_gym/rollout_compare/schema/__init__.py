@@ -1,10 +1,12 @@
 """The words that all packages speak: the values that one step of a comparison hands to the next."""
 
-from nemo_gym.rollout_compare.schema.batch import Batch, Fault, Output, Place, Record, Source, Step, Wanted, no_rows
-from nemo_gym.rollout_compare.schema.errors import CompareInputError
+from nemo_gym.rollout_compare.schema.batch import Batch, Output, Place, Record, Source, Step, Wanted, no_rows
+from nemo_gym.rollout_compare.schema.errors import CompareInputError, Fault
 from nemo_gym.rollout_compare.schema.figures import (
+    Count,
     Evidence,
     JoinCheck,
+    Probability,
     Repeats,
     Rule,
     SignificanceTest,
@@ -25,6 +27,17 @@ from nemo_gym.rollout_compare.schema.identity import (
     label_of,
     text_of,
 )
+from nemo_gym.rollout_compare.schema.marks import Mark, Mask, MaskKind
+from nemo_gym.rollout_compare.schema.notes import (
+    FaultKind,
+    KeyFault,
+    KeyKind,
+    Note,
+    NoteKind,
+    PassedKey,
+    Twins,
+)
+from nemo_gym.rollout_compare.schema.provenance import Provenance, ReadFile, RunSource
 from nemo_gym.rollout_compare.schema.result import (
     DEFAULT_TAIL,
     REWARD_TOLERANCE,
@@ -32,13 +45,12 @@ from nemo_gym.rollout_compare.schema.result import (
     Cluster,
     CompareResult,
     Flip,
-    Note,
-    Side,
     TaskComparison,
     TaskRows,
     TaskSide,
     reward_text,
 )
+from nemo_gym.rollout_compare.schema.side import Side
 from nemo_gym.rollout_compare.schema.task_input import input_label, input_labels, input_numbers, task_input
 
 __all__ = [
@@ -50,19 +62,32 @@ __all__ = [
     "Cluster",
     "CompareInputError",
     "CompareResult",
+    "Count",
     "Evidence",
     "Fault",
+    "FaultKind",
     "Fields",
     "Flip",
     "Identity",
     "JoinCheck",
+    "KeyFault",
+    "KeyKind",
+    "Mark",
+    "Mask",
+    "MaskKind",
     "Note",
+    "NoteKind",
     "Output",
+    "PassedKey",
     "Place",
+    "Probability",
+    "Provenance",
+    "ReadFile",
     "Record",
     "Repeats",
     "Row",
     "Rule",
+    "RunSource",
     "Side",
     "SignificanceTest",
     "Source",
@@ -72,6 +97,7 @@ __all__ = [
     "TaskRows",
     "TaskSide",
     "TestChanges",
+    "Twins",
     "Unmeasured",
     "Verdict",
     "Wanted",
