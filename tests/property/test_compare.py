@@ -27,7 +27,8 @@ from nemo_gym.rollout_compare import (
     summary_dict,
     summary_schema,
 )
-from tests.support import PROPERTY, write_rows
+from tests.properties import PROPERTY
+from tests.support import write_rows
 
 Rows = list[dict[str, Any]]
 
