@@ -31,7 +31,10 @@ demo: $(VENV)/.ready  ## compare the two runs in examples/terminal-bench
 	cd examples/terminal-bench && "$(CURDIR)/$(VENV)/bin/gym" dev compare old/rollouts.jsonl new/rollouts.jsonl
 
 test: $(VENV)/.ready-test  ## run the tests, all branches covered; a part, uncovered: make test COV= ARGS='-k join'
-	$(VENV)/bin/python -m pytest -n $(WORKERS) $(COV) $(ARGS)
+	$(VENV)/bin/python -m pytest -n $(WORKERS) --dist worksteal $(COV) $(ARGS)
+
+quick: $(VENV)/.ready-test  ## run a useful part of the tests in half a minute
+	$(VENV)/bin/python -m pytest -n $(WORKERS) --dist worksteal --quick -q $(ARGS)
 
 golden: $(VENV)/.ready-test  ## rewrite what golden stories expect, then read the difference: git diff tests/golden
 	$(VENV)/bin/python -m tests.rewrite golden $(ARGS)

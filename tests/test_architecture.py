@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,7 @@ def modules_past_the_door() -> set[str]:
     return set(re.findall(r"^\* `(\w+(?:\.\w+)+)`: \w", lines, re.MULTILINE))
 
 
+@cache
 def door_of(package: str) -> set[str]:
     """The names that a package's door lists: its `__all__`."""
     for node in OURS[PACKAGE / package / "__init__.py"].body:

@@ -121,8 +121,9 @@ def test_a_signature_cannot_forge_a_line_of_the_clusters() -> None:
 
 
 @pytest.mark.parametrize("char", ["x", "[", " ", "\x1b", "(", "'", "/", "=", ":", "-", "E", "\r", "1"])
+@pytest.mark.slow
 def test_millions_of_one_character_end_soon(char: str) -> None:
-    compared({"test_output": char * 3_000_000}, {"test_output": f"E   {char * 3_000_000}"})
+    compared({"test_output": char * 1_000_000}, {"test_output": f"E   {char * 1_000_000}"})
 
 
 def test_a_line_of_gigabytes_costs_what_its_end_costs() -> None:

@@ -134,6 +134,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[Opened]:
     return found
 
 
+@pytest.mark.slow
 @EVERY_KIND
 def test_the_rows_that_are_shown_are_read_once_forward_and_no_further_than_the_last(
     ending: str, opened: list[Opened]

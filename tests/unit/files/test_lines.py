@@ -120,6 +120,7 @@ class TestLines:
 
 
 class TestPieces:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "content",
         [
