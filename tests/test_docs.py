@@ -21,6 +21,7 @@ from nemo_gym.rollout_compare import summary_schema
 from nemo_gym.rollout_compare.app import job
 from nemo_gym.rollout_compare.app.cli import compare_parser
 from nemo_gym.rollout_compare.compare.gate import RULE_PATTERN, is_rule
+from nemo_gym.rollout_compare.producers.gym import fields
 from nemo_gym.rollout_compare.schema import result as schema
 from tests.consoles import COLUMNS, EXAMPLE, run_console, run_documents, run_python, steps
 from tests.documents import ROOT, blocks_of, commands_of, prose_of, section_of, shows, table_of, text_of
@@ -180,7 +181,7 @@ def test_the_changelog_begins_with_the_current_version() -> None:
 def test_key_candidates_are_listed_in_their_order() -> None:
     lines = section_of(JOINING, "## The key")
     listed = [match.groups() for line in lines if (match := re.fullmatch(r"(\d+)\. `([\w.]+)`", line))]
-    candidates = (*schema.KEY_CANDIDATES, *schema.FURTHER_CANDIDATES)
+    candidates = (*fields.KEY_CANDIDATES, *fields.FURTHER_CANDIDATES)
     assert listed == [(str(i), path) for i, path in enumerate(candidates, 1)]
 
 
