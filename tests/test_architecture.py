@@ -191,6 +191,16 @@ def test_the_package_owns_nothing_of_nemo_gym() -> None:
     assert (PACKAGE / "py.typed").exists()
 
 
+FOLDERS = sorted(path.parent for path in OURS if path.name == "__init__.py" and path.parent != PACKAGE)
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(PACKAGE)))
+def test_a_package_s_docstring_lists_its_modules_and_no_others(folder: Path) -> None:
+    modules = {path.stem for path in folder.glob("*.py")} | {path.parent.name for path in folder.glob("*/__init__.py")}
+    told = re.findall(r"^\* `(\w+)`: \w", ast.get_docstring(OURS[folder / "__init__.py"]) or "", re.MULTILINE)
+    assert sorted(told) == sorted(modules - {"__init__"})
+
+
 def test_files_stay_short() -> None:
     """Test files may be long by having many tests."""
     paths = [path for path in SOURCES if not path.is_relative_to(ROOT / "tests")]
