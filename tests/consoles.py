@@ -28,13 +28,13 @@ def steps(document: str, folder: Path) -> Iterator[tuple[Block, Block | None]]:
     """Each block of a document with the one after it; a block that is a file is written into the folder instead, and
     doctests are left out."""
     blocks = blocks_of(document)
-    for block, after in zip(blocks, [*blocks[1:], None], strict=True):
+    for number, block in enumerate(blocks, 1):
         if block.info.startswith("jsonl "):
             path = folder / block.info.split()[1]
             path.parent.mkdir(exist_ok=True)
             path.write_text(block.text, "utf-8")
         elif not block.text.startswith(">>> "):
-            yield block, after
+            yield block, blocks[number] if number < len(blocks) else None
 
 
 def run_console(block: Block) -> Iterator[tuple[Command, list[str]]]:
