@@ -460,7 +460,7 @@ def test_findings_are_values_of_the_result() -> None:
     assert after.tests.broken == ("tests/test_a.py::test_two",)
     assert [cluster.tasks for cluster in told.clusters] == [("t",)]
     for value in (result, told):
-        jsonschema.validate(json.loads(json.dumps(summary_dict(value))), summary_schema())
+        assert_valid(json.loads(json.dumps(summary_dict(value))))
 
 
 def test_a_script_explains_flips_by_the_folders_of_the_runs() -> None:
