@@ -7,7 +7,7 @@ from itertools import compress
 from math import fsum, isnan
 
 from nemo_gym.rollout_compare.compare.repeats import is_flaky, solved_of
-from nemo_gym.rollout_compare.schema.result import CompareInputError, Row, TaskSide
+from nemo_gym.rollout_compare.schema.result import CompareInputError, Measured, Row, TaskSide
 from nemo_gym.rollout_compare.table.by_task import RowsByTask
 from nemo_gym.rollout_compare.table.columns import Column
 from nemo_gym.rollout_compare.table.table import Table, table_of
@@ -77,7 +77,14 @@ def side_of(table: Table, rows: Sequence[int]) -> TaskSide | None:
         failure_kind=_first(table.failure_kind, rows),
         solved=solved_of(rewards) if len(rewards) == len(rows) else None,
         flaky=is_flaky(rewards),
+        measured_part=_measured_part(table, rows) if reason and len(rows) > 1 else None,
     )
+
+
+def _measured_part(table: Table, rows: Sequence[int]) -> Measured | None:
+    """The unmasked of rows of which some are masked, None without any."""
+    rewards = [table.reward[row] for row in rows if not table.masked.ids[row]]
+    return Measured(len(rewards), _mean(rewards), solved_of(rewards)) if rewards else None
 
 
 def _first(column: Column[str], rows: Sequence[int]) -> str | None:

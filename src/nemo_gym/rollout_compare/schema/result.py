@@ -100,6 +100,20 @@ class RowSource(Protocol):
         ...
 
 
+class Measured(Struct, frozen=True, gc=False):
+    """The measured rows of a side that has masked ones too.
+
+    Attributes:
+        rows: How many there are; at least 1.
+        reward: The mean of their rewards, correctly rounded.
+        solved: How many of them have the reward 1, where every one's is 0 or 1; else None.
+    """
+
+    rows: int
+    reward: float
+    solved: int | None
+
+
 class TaskSide(Struct, frozen=True, gc=False):
     """What one run says about one task.
 
@@ -112,6 +126,7 @@ class TaskSide(Struct, frozen=True, gc=False):
         failure_kind: The first failure kind among the unmasked rows, else None.
         solved: How many rows have the reward 1, where every row's is 0 or 1; else None.
         flaky: Whether its rows disagree.
+        measured_part: The measured rows where others are masked; None where all or none are masked.
     """
 
     rows: int
@@ -122,6 +137,12 @@ class TaskSide(Struct, frozen=True, gc=False):
     failure_kind: str | None = None
     solved: int | None = None
     flaky: bool = False
+    measured_part: Measured | None = None
+
+    @property
+    def measured(self) -> TaskSide | Measured | None:
+        """What has the `rows`, `reward` and `solved` of the measured rows: the side itself where none is masked."""
+        return self if self.masked is None else self.measured_part
 
     @property
     def repeated(self) -> bool:
