@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from nemo_gym.rollout_compare.compare.repeats import compare_repeats, is_flaky, solved_of
-from nemo_gym.rollout_compare.schema.figures import Repeats
-from nemo_gym.rollout_compare.schema.result import TaskSide
+from nemo_gym.rollout_compare.schema.result import Measured, TaskSide
+from nemo_gym.rollout_compare.schema.statistics import Repeats
 
 
 def near(p_value: float) -> Any:
@@ -38,10 +38,18 @@ def test_p_exactly_at_the_noise_level_is_beyond_it() -> None:
 
 
 @pytest.mark.parametrize("tried", [2, 3])
-def test_fewer_than_four_attempts_never_leave_the_noise(tried: int) -> None:
-    repeats = compare_repeats(attempts(tried, tried), attempts(0, tried))
-    assert repeats is not None
-    assert repeats.within_noise
+def test_fewer_than_four_attempts_a_side_cannot_tell(tried: int) -> None:
+    for new in range(tried):
+        repeats = compare_repeats(attempts(tried, tried), attempts(new, tried))
+        assert repeats is not None
+        assert (repeats.within_noise, repeats.too_few_attempts) == (False, True)
+
+
+def test_measured_attempts_count_where_others_are_masked() -> None:
+    """By hand: 4 of 4 against 0 of 4 comes up in 2 of C(8, 4) = 70 ways."""
+    old = TaskSide(5, 0.8, 5, "1/5 rows masked: mask_sample", measured_part=Measured(4, 1.0, 4))
+    assert compare_repeats(old, attempts(0, 4)) == Repeats("4/4", "0/4", near(2 / 70), False)
+    assert compare_repeats(TaskSide(2, 0.5, 2, "2/2 rows masked: mask_sample"), attempts(0, 4)) is None
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,8 @@ from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines,
 from nemo_gym.rollout_compare.schema.figures import (
     Evidence,
     JoinCheck,
-    Repeats,
     Rule,
-    SignificanceTest,
-    Statistics,
     TestChanges,
-    Unmeasured,
-    Verdict,
 )
 from nemo_gym.rollout_compare.schema.result import (
     Category,
@@ -33,6 +28,7 @@ from nemo_gym.rollout_compare.schema.result import (
     TaskRows,
     TaskSide,
 )
+from nemo_gym.rollout_compare.schema.statistics import Repeats, SignificanceTest, Statistics, Unmeasured, Verdict
 
 
 class Nowhere:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from math import isnan
 
+from nemo_gym.rollout_compare.compare.measured import measured_tasks
 from nemo_gym.rollout_compare.compare.repeats import compare_repeats
-from nemo_gym.rollout_compare.compare.statistics import task_statistics
+from nemo_gym.rollout_compare.compare.statistics import paired_statistics
 from nemo_gym.rollout_compare.compare.task_side import side_of, sides_of
 from nemo_gym.rollout_compare.join.joined import Join, join
 from nemo_gym.rollout_compare.producers.gym.facts import NO_REWARD
@@ -75,7 +76,7 @@ def compare_tables(tables: dict[Side, Table]) -> CompareResult:
         flips=flips,
         agreeing=agreeing,
         join_check=joined.check,
-        statistics=task_statistics(tasks),
+        statistics=paired_statistics(measured_tasks(tasks)),
         anonymous=len(anonymous),
     )
 

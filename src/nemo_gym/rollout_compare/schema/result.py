@@ -8,7 +8,8 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.schema.figures import Evidence, JoinCheck, Repeats, Rule, Statistics, TestChanges
+from nemo_gym.rollout_compare.schema.figures import Evidence, JoinCheck, Rule, TestChanges
+from nemo_gym.rollout_compare.schema.statistics import Repeats, Statistics
 
 #: A rollout, a failed attempt or a planned row, as its JSON object.
 Row = Mapping[str, Any]

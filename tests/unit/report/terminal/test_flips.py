@@ -8,7 +8,7 @@ import pytest
 
 from nemo_gym.rollout_compare.report.terminal.flips import cluster_lines, flip_lines
 from nemo_gym.rollout_compare.report.terminal.text import Shown, report_lines
-from nemo_gym.rollout_compare.schema.figures import Evidence, Repeats, TestChanges
+from nemo_gym.rollout_compare.schema.figures import Evidence, TestChanges
 from nemo_gym.rollout_compare.schema.result import (
     Category,
     Cluster,

@@ -1,0 +1,79 @@
+"""Tasks that a side did not measure: how far they could have moved the difference, and whether they were special."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from nemo_gym.rollout_compare.compare.distributions import fisher_exact_two_sided
+from nemo_gym.rollout_compare.compare.paired import basics_of, mean
+from nemo_gym.rollout_compare.schema.result import Side
+from nemo_gym.rollout_compare.schema.statistics import Selection, Unmeasured
+
+#: A task that some side did not measure: its old and its new reward, None for each that is missing or masked.
+UnmeasuredTask = tuple[float | None, float | None]
+
+#: Fewer unmeasured tasks of a side are not asked whether they were harder.
+FEWEST_SELECTED = 3
+
+_SELECTION_LEVEL = 0.05
+_SOLVED = 0.5
+
+
+def unmeasured_bounds(
+    old: Sequence[float], new: Sequence[float], unmeasured: Sequence[UnmeasuredTask], tolerance: float
+) -> Unmeasured | None:
+    """Bound delta over all tasks by giving every unmeasured side the worst and the best reward it could have had.
+
+    Worst: an unmeasured new side counts 0 and an unmeasured old side 1; best: 1 and 0. A measured side keeps its
+    reward. `low` is the lower limit of the 95% interval of the worst, `high` the upper limit of that of the best: over
+    many repetitions the true difference over all tasks lies between them in at least 95%, whatever made the tasks
+    unmeasured.
+
+    Sources: C. Manski, "Nonparametric bounds on treatment effects", American Economic Review 80 (1990) 319-323;
+    J. Horowitz and C. Manski, J. Am. Stat. Assoc. 95 (2000) 77-84; G. Imbens and C. Manski, "Confidence intervals for
+    partially identified parameters", Econometrica 72 (2004) 1845-1857.
+
+    Returns:
+        The bounds; only the number of tasks if a measured reward lies outside 0 to 1; None if there is no task at all.
+    """
+    if not old and not unmeasured:
+        return None
+    known = [reward for task in unmeasured for reward in task if reward is not None]
+    if not all(min(side) >= 0 and max(side) <= 1 for side in (old, new, known) if side):
+        return Unmeasured(len(unmeasured))
+    worst, best, failed = (
+        basics_of([*old, *_filled(unmeasured, 0, gone)], [*new, *_filled(unmeasured, 1, came)], tolerance, tested=False)
+        for gone, came in ((1.0, 0.0), (0.0, 1.0), (0.0, 0.0))
+    )
+    low, high = worst.interval(), best.interval()
+    return Unmeasured(
+        tasks=len(unmeasured),
+        delta_worst=worst.delta,
+        delta_best=best.delta,
+        low=low and low.low,
+        high=high and high.high,
+        as_failed=failed.delta,
+        selection=tuple(_selections(old, new, unmeasured)),
+    )
+
+
+def _filled(unmeasured: Sequence[UnmeasuredTask], side: int, missing: float) -> list[float]:
+    return [missing if (reward := task[side]) is None else reward for task in unmeasured]
+
+
+def _selections(
+    old: Sequence[float], new: Sequence[float], unmeasured: Sequence[UnmeasuredTask]
+) -> Iterator[Selection]:
+    """The sides whose unmeasured tasks were harder or easier on the other side than the tasks that both measured.
+
+    Fisher's exact test of solved against measured by both, where solved is a reward of at least one half; said at
+    p <= 0.05, of three tasks or more.
+    """
+    for side, theirs, measured in ((Side.OLD, 1, new), (Side.NEW, 0, old)):
+        rewards = [reward for task in unmeasured if task[1 - theirs] is None and (reward := task[theirs]) is not None]
+        if len(rewards) < FEWEST_SELECTED or not measured:
+            continue
+        solved, others = (sum(map(_SOLVED.__le__, rewards_)) for rewards_ in (rewards, measured))
+        p_value = fisher_exact_two_sided(solved, len(rewards) - solved, others, len(measured) - others)
+        if p_value <= _SELECTION_LEVEL:
+            yield Selection(side.value, len(rewards), mean(rewards), mean(measured), p_value)
