@@ -58,7 +58,8 @@ def test_a_margin_is_held_against_the_90_percent_interval() -> None:
     low, high = tango_interval(10, 12, 500, 0.9)
     assert margin_of(figures, 0.05) == Margin(0.05, low, high, Conclusion.SAME)
     assert margin_of(figures, None) is None
-    assert -0.015 < low < 0 < 0.015 < high < 0.03
+    assert -0.015 < low < 0
+    assert 0.015 < high < 0.03
     assert judged(figures, 0.03) == (Verdict.SAME, Conclusion.SAME)
     assert judged(figures, 0.015) == (Verdict.NOT_WORSE, Conclusion.NOT_WORSE)
     assert judged(figures, 0.01) == (Verdict.NO_SIGNIFICANT_CHANGE, Conclusion.NOT_SHOWN)

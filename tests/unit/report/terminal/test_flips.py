@@ -20,6 +20,7 @@ from nemo_gym.rollout_compare.schema.result import (
     TaskRows,
     TaskSide,
 )
+from nemo_gym.rollout_compare.schema.statistics import Repeats
 from tests.support import controls
 
 LOST = Evidence("field", "test_output", ("1 failed",))
