@@ -22,8 +22,7 @@ from nemo_gym.rollout_compare.compare.by_chance import flips_by_chance
 from nemo_gym.rollout_compare.compare.decisions import verdict_of
 from nemo_gym.rollout_compare.compare.on_these_tasks import on_these_tasks
 from nemo_gym.rollout_compare.compare.unmeasured import UnmeasuredTask, unmeasured_bounds
-from nemo_gym.rollout_compare.schema.result import REWARD_TOLERANCE
-from nemo_gym.rollout_compare.schema.statistics import Verdict
+from nemo_gym.rollout_compare.schema import REWARD_TOLERANCE, Verdict
 
 TASKS = (10, 20, 50, 200, 1_000)
 ATTEMPTS = (1, 4, 8)

@@ -15,13 +15,14 @@ from hypothesis import HealthCheck, settings
 
 from nemo_gym.rollout_compare import summary_schema
 from nemo_gym.rollout_compare.app.cli import main
-from nemo_gym.rollout_compare.engine.pieces import Plan
 from nemo_gym.rollout_compare.engine.reading import read_tables
+from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.files.inputs import Input, open_input
 from nemo_gym.rollout_compare.join.joined import Join, join
-from nemo_gym.rollout_compare.schema.result import Side
+from nemo_gym.rollout_compare.producers import Plan
+from nemo_gym.rollout_compare.schema import Side
 from nemo_gym.rollout_compare.table.columns import Column
-from nemo_gym.rollout_compare.table.table import Table, table_of
+from nemo_gym.rollout_compare.table.table import Table
 
 #: For properties: no test fails for the speed of the machine.
 PROPERTY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -103,7 +104,7 @@ def facts(table: Table) -> dict[str, Any]:
             for i in range(len(table))
         ],
         "keys": {path: column.first_missing for path, column in table.keys.items()},
-        "nameless": [failure.row for failure in table.nameless],
+        "nameless": [failure.row for failure in table.anonymous],
         "attempts": sorted(map(repr, table.attempts(range(len(table))))),
     }
 

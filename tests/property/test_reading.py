@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nemo_gym.rollout_compare.files.lines import LineCount, iter_blocks, iter_lines, pieces_of
-from nemo_gym.rollout_compare.schema.result import CompareInputError
+from nemo_gym.rollout_compare.schema import CompareInputError
 from tests.support import PROPERTY, alone, facts, places, read_files, source_of
 
 BOM = b"\xef\xbb\xbf"

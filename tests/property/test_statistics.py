@@ -16,7 +16,7 @@ from nemo_gym.rollout_compare.compare.repeats import compare_repeats
 from nemo_gym.rollout_compare.compare.statistics import MeasuredTasks, paired_statistics
 from nemo_gym.rollout_compare.compare.task_side import summarize_side
 from nemo_gym.rollout_compare.compare.unmeasured import UnmeasuredTask
-from nemo_gym.rollout_compare.schema.statistics import (
+from nemo_gym.rollout_compare.schema import (
     CarriedBy,
     Selection,
     SignificanceTest,

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from nemo_gym.rollout_compare.app.job import run_job
 from nemo_gym.rollout_compare.app.options import DESCRIPTION, OPTIONS, Options
 from nemo_gym.rollout_compare.compare.gate import RULE_PATTERN
-from nemo_gym.rollout_compare.schema.result import DEFAULT_TAIL, Category
+from nemo_gym.rollout_compare.schema import DEFAULT_TAIL, Category
 
 _Text = Annotated[str, Field(min_length=1)]
 _Count = Annotated[int, Field(ge=0, strict=True)]

@@ -1,13 +1,18 @@
 """Whether a verdict hangs on a few tasks."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 from nemo_gym.rollout_compare.compare.carried import carried_by, without_agent_errors
 from nemo_gym.rollout_compare.compare.decisions import margin_of
 from nemo_gym.rollout_compare.compare.paired import basics_of
-from nemo_gym.rollout_compare.schema.statistics import CarriedBy, Verdict, WithoutAgentErrors
+from nemo_gym.rollout_compare.schema import CarriedBy, Verdict, WithoutAgentErrors
+
+
+def near(figure: float) -> Any:
+    return pytest.approx(figure, rel=1e-9)
 
 
 def carried(old: Sequence[float], new: Sequence[float], margin: float | None = None) -> CarriedBy | None:
@@ -16,7 +21,7 @@ def carried(old: Sequence[float], new: Sequence[float], margin: float | None = N
 
 
 def test_a_task_that_turns_the_sign_is_named() -> None:
-    assert carried([0.5] * 10, [0.6] * 9 + [-90.0]) == CarriedBy("t9", pytest.approx(0.1))
+    assert carried([0.5] * 10, [0.6] * 9 + [-90.0]) == CarriedBy("t9", near(0.1))
 
 
 def test_a_task_that_turns_the_verdict_is_named() -> None:
@@ -52,9 +57,9 @@ def test_the_figures_without_agent_errors() -> None:
     old, new = [1.0] * 36, [0.0] * 6 + [1.0] * 30
     assert without_agent_errors(old, new, (), None, 1e-9) is None
     found = without_agent_errors(old, new, [0, 5], None, 1e-9)
-    assert found == WithoutAgentErrors(34, pytest.approx(-4 / 34), 1 / 16, Verdict.CANNOT_TELL)
+    assert found == WithoutAgentErrors(34, near(-4 / 34), 1 / 16, Verdict.CANNOT_TELL)
     assert without_agent_errors([1.0], [0.0], [0], None, 1e-9) == WithoutAgentErrors(0, None, None, Verdict.CANNOT_TELL)
     margin = margin_of(basics_of(old, new), 0.9)
     assert without_agent_errors(old, new, [0], margin, 1e-9) == WithoutAgentErrors(
-        35, pytest.approx(-5 / 35), 1 / 32, Verdict.SAME
+        35, near(-5 / 35), 1 / 32, Verdict.SAME
     )

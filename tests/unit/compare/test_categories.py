@@ -11,8 +11,7 @@ import pytest
 from nemo_gym.rollout_compare.compare.categories import MOST_AGREEING, compare_rollouts
 from nemo_gym.rollout_compare.compare.task_side import summarize_side
 from nemo_gym.rollout_compare.producers.gym.failures import failed_attempt
-from nemo_gym.rollout_compare.schema.figures import JoinCheck
-from nemo_gym.rollout_compare.schema.result import Category, CompareInputError, Side, TaskComparison, TaskSide
+from nemo_gym.rollout_compare.schema import Category, CompareInputError, JoinCheck, Side, TaskComparison, TaskSide
 
 Row = dict[str, Any]
 

@@ -16,7 +16,7 @@ from nemo_gym.rollout_compare.compare.decisions import (
 )
 from nemo_gym.rollout_compare.compare.interval import tango_interval
 from nemo_gym.rollout_compare.compare.paired import Basics, basics_of
-from nemo_gym.rollout_compare.schema.statistics import Conclusion, Margin, Unmeasured, Verdict
+from nemo_gym.rollout_compare.schema import Conclusion, Margin, Unmeasured, Verdict
 
 
 def solved(*, old: int = 0, new: int = 0, both: int = 0) -> Basics:

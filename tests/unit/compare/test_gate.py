@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from nemo_gym.rollout_compare import RolloutCompareConfig, compare_rollouts, run_compare, summary_schema
 from nemo_gym.rollout_compare.compare.gate import check_rules, is_rule, rule_text
-from nemo_gym.rollout_compare.schema.figures import Rule
+from nemo_gym.rollout_compare.schema import Rule
 from tests.support import Done, compare, run, write_rows
 
 Rows = list[dict[str, Any]]

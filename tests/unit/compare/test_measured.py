@@ -2,7 +2,7 @@
 
 from nemo_gym.rollout_compare.compare.attempts import Case
 from nemo_gym.rollout_compare.compare.measured import measured_tasks
-from nemo_gym.rollout_compare.schema.result import Category, Measured, Side, TaskComparison, TaskSide
+from nemo_gym.rollout_compare.schema import Category, Measured, Side, TaskComparison, TaskSide
 
 
 def side(reward: float | None, masked: str | None = None, *, rows: int = 1, part: Measured | None = None) -> TaskSide:

@@ -22,7 +22,7 @@ from nemo_gym.rollout_compare.compare.paired import (
     sign_flip_permutation,
     standard_error,
 )
-from nemo_gym.rollout_compare.schema.statistics import IntervalKind, SignificanceTest
+from nemo_gym.rollout_compare.schema import IntervalKind, SignificanceTest
 
 #: Differences in height, in eighths of an inch, of 15 pairs of crossed and self-fertilised maize (C. Darwin, 1876).
 DARWIN = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]

@@ -17,7 +17,7 @@ from nemo_gym.rollout_compare.compare.attempts import Case
 from nemo_gym.rollout_compare.compare.interval import tango_interval
 from nemo_gym.rollout_compare.compare.statistics import MeasuredTasks, paired_statistics
 from nemo_gym.rollout_compare.compare.unmeasured import UnmeasuredTask
-from nemo_gym.rollout_compare.schema.statistics import (
+from nemo_gym.rollout_compare.schema import (
     Conclusion,
     IntervalKind,
     SignificanceTest,

@@ -8,7 +8,7 @@ from scipy import stats
 
 from nemo_gym.rollout_compare.compare.interval import tango_interval
 from nemo_gym.rollout_compare.compare.unmeasured import UnmeasuredTask, unmeasured_bounds
-from nemo_gym.rollout_compare.schema.statistics import Selection, Unmeasured
+from nemo_gym.rollout_compare.schema import Selection, Unmeasured
 
 T = 1e-9
 

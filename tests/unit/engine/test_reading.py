@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from nemo_gym.rollout_compare.engine import pieces
-from nemo_gym.rollout_compare.engine.pieces import Plan
 from nemo_gym.rollout_compare.engine.reading import read_tables
+from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.files.lines import BLOCK_BYTES
 from nemo_gym.rollout_compare.join.asked import count_fields
-from nemo_gym.rollout_compare.schema.result import CompareInputError, key_paths
-from nemo_gym.rollout_compare.table.table import table_of
+from nemo_gym.rollout_compare.producers import Plan
+from nemo_gym.rollout_compare.producers.gym.fields import key_paths
+from nemo_gym.rollout_compare.schema import CompareInputError
 from tests.support import alone, facts, places, read_files, source_of
 
 #: Valid lines of all kinds, with what their rows say; blank lines between them.

@@ -11,11 +11,11 @@ import pytest
 
 from nemo_gym.rollout_compare import compare_rollouts, load_rollouts
 from nemo_gym.rollout_compare.compare.categories import compare_tables
-from nemo_gym.rollout_compare.engine.pieces import Plan
+from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.engine.runs import open_run, run_tables
-from nemo_gym.rollout_compare.files.locate import locate_run
-from nemo_gym.rollout_compare.schema.result import CompareInputError, Side
-from nemo_gym.rollout_compare.table.table import Table, table_of
+from nemo_gym.rollout_compare.producers import Plan, locate_run
+from nemo_gym.rollout_compare.schema import CompareInputError, Side
+from nemo_gym.rollout_compare.table.table import Table
 from tests.support import facts, places, write_rows
 
 Record = dict[str, Any]
@@ -84,8 +84,8 @@ class TestRun:
         [table] = tables_of(path)
         sidecar = path.with_name("rollouts_failures.jsonl")
         assert places(table)[2] == [f"{sidecar}:2", len(json.dumps(attempt(0, 0))) + 1]
-        assert table.origin(2).read() == {"task_id": "c"}
-        assert table.origin(1).read() == self.MAIN[1]
+        assert table.place(2).read() == {"task_id": "c"}
+        assert table.place(1).read() == self.MAIN[1]
 
     def test_attempts_are_matched_by_both_halves_of_the_pair(self, tmp_path: Path) -> None:
         main = [attempt(0, 1, task_id="a", reward=1), attempt(1, 0, task_id="a", reward=1), {"task_id": "a"}]

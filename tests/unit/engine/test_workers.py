@@ -15,12 +15,13 @@ import pytest
 
 from nemo_gym.rollout_compare.command import run_compare
 from nemo_gym.rollout_compare.engine import reading, workers
-from nemo_gym.rollout_compare.engine.pieces import PieceTable, Plan, read_piece
+from nemo_gym.rollout_compare.engine.pieces import PieceTable, read_piece
 from nemo_gym.rollout_compare.engine.reading import read_tables
 from nemo_gym.rollout_compare.engine.workers import default_jobs
 from nemo_gym.rollout_compare.files.inputs import Input
 from nemo_gym.rollout_compare.files.lines import Piece
-from nemo_gym.rollout_compare.schema.result import CompareInputError
+from nemo_gym.rollout_compare.producers import Plan
+from nemo_gym.rollout_compare.schema import CompareInputError
 from nemo_gym.rollout_compare.table.table import Table
 from tests.support import alone, alone_command, read_files, source_of, write_rows
 

@@ -14,8 +14,7 @@ from nemo_gym.rollout_compare import compare_rollouts, render_report, tail_lines
 from nemo_gym.rollout_compare.explain.evidence import Output, output_of
 from nemo_gym.rollout_compare.explain.findings import with_findings
 from nemo_gym.rollout_compare.explain.logs import LogRoots
-from nemo_gym.rollout_compare.schema.figures import Evidence
-from nemo_gym.rollout_compare.schema.result import CompareResult
+from nemo_gym.rollout_compare.schema import CompareResult, Evidence
 from tests.support import compare, run, write_rows
 
 Row = Mapping[str, Any]

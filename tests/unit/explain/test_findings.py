@@ -13,15 +13,14 @@ import pytest
 
 from nemo_gym.rollout_compare import compare_rollouts, render_report, summary_dict, summary_schema, verifier_output
 from nemo_gym.rollout_compare.compare import categories as compare_module
-from nemo_gym.rollout_compare.engine.pieces import Plan
 from nemo_gym.rollout_compare.engine.runs import open_run, run_tables
 from nemo_gym.rollout_compare.explain.evidence import log_roots
 from nemo_gym.rollout_compare.explain.findings import explain_flips, with_findings
 from nemo_gym.rollout_compare.explain.logs import LogRoots
 from nemo_gym.rollout_compare.files import inputs as inputs_module
 from nemo_gym.rollout_compare.files.inputs import Input
-from nemo_gym.rollout_compare.files.locate import locate_run
-from nemo_gym.rollout_compare.schema.result import CompareResult, Side
+from nemo_gym.rollout_compare.producers import Plan, locate_run
+from nemo_gym.rollout_compare.schema import CompareResult, Side
 from nemo_gym.rollout_compare.table import places as origins_module
 from tests.support import put, run, write_rows
 

@@ -18,7 +18,7 @@ import pytest
 
 from nemo_gym.rollout_compare.files.inputs import Input, open_input, reading
 from nemo_gym.rollout_compare.files.lines import LineCount, Piece, ends_file, iter_blocks, iter_lines, pieces_of
-from nemo_gym.rollout_compare.schema.result import CompareInputError
+from nemo_gym.rollout_compare.schema import CompareInputError
 from nemo_gym.rollout_compare.table.places import FileRow
 from tests.compressing import KINDS
 from tests.support import source_of

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from nemo_gym.rollout_compare.files.inputs import STDIN_PATH
-from nemo_gym.rollout_compare.files.locate import Shard, locate_run
-from nemo_gym.rollout_compare.schema.result import CompareInputError
+from nemo_gym.rollout_compare.files.locate import Shard
+from nemo_gym.rollout_compare.producers import locate_run
+from nemo_gym.rollout_compare.schema import CompareInputError
 
 ENDINGS = ["", ".gz", ".zst", ".bz2", ".xz"]
 

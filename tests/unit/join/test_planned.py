@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.join.planned import planned_columns, planned_identity, planned_places, unrecorded_note
 from nemo_gym.rollout_compare.producers.gym.failures import failed_attempt
-from nemo_gym.rollout_compare.schema.result import Side
-from nemo_gym.rollout_compare.table.table import Table, table_of
+from nemo_gym.rollout_compare.schema import Side
+from nemo_gym.rollout_compare.table.table import Table
 from tests.support import assert_refused, attempt, compare, summary, write_rows, write_run
 
 Row = dict[str, Any]
@@ -24,7 +25,7 @@ def run_table(rows: Sequence[Row], planned: Sequence[Row], failures: Sequence[Ro
     table.shards = [beside]
     table.planned = [(beside, table_of(planned))]
     table.failures = [failure._replace(beside=beside) for failure in table.failures]
-    table.nameless = [failure._replace(beside=beside) for failure in table.nameless]
+    table.anonymous = [failure._replace(beside=beside) for failure in table.anonymous]
     return table
 
 

@@ -10,25 +10,27 @@ from jsonschema import Draft202012Validator
 
 from nemo_gym.rollout_compare.compare.statistics import paired_statistics
 from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines, summary_schema
-from nemo_gym.rollout_compare.schema.figures import (
-    Evidence,
-    JoinCheck,
-    Rule,
-    TestChanges,
-)
-from nemo_gym.rollout_compare.schema.result import (
+from nemo_gym.rollout_compare.schema import (
     Category,
     Cluster,
     CompareResult,
+    Evidence,
     Flip,
+    JoinCheck,
     Note,
+    Repeats,
     Row,
+    Rule,
     Side,
+    SignificanceTest,
+    Statistics,
     TaskComparison,
     TaskRows,
     TaskSide,
+    TestChanges,
+    Unmeasured,
+    Verdict,
 )
-from nemo_gym.rollout_compare.schema.statistics import Repeats, SignificanceTest, Statistics, Unmeasured, Verdict
 
 
 class Nowhere:

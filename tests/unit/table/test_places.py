@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from nemo_gym.rollout_compare.files.inputs import Input
+from nemo_gym.rollout_compare.producers.again import read_again, together
 from nemo_gym.rollout_compare.producers.json_rows import RowDecoder
-from nemo_gym.rollout_compare.schema.result import CompareInputError
-from nemo_gym.rollout_compare.table.places import FileRow, MemoryRow, Origins, batches, read_again
+from nemo_gym.rollout_compare.schema import CompareInputError
+from nemo_gym.rollout_compare.table.places import FileRow, MemoryRow, Places
 from tests.compressing import write_compressed
 from tests.support import source_of, write_rows
 
@@ -24,28 +25,28 @@ class TestBatches:
         one, two = file_of(tmp_path, "a"), file_of(tmp_path, "b")
         rows = [FileRow(one, 3, 36), FileRow(two, 1, 0), FileRow(one, 1, 0), FileRow(one, 2, 18), FileRow(two, 2, 18)]
         pairs = [(row, rows[0]) for row in rows]
-        assert batches(pairs, 2) == [[2, 3], [0, 1], [4]]
-        assert batches(pairs, 9) == [[2, 3, 0, 1, 4]]
-        assert batches([], 3) == batches([], 0) == []
+        assert together(pairs, 2) == [[2, 3], [0, 1], [4]]
+        assert together(pairs, 9) == [[2, 3, 0, 1, 4]]
+        assert together([], 3) == together([], 0) == []
 
     @pytest.mark.parametrize("side", [0, 1])
     def test_with_a_compressed_file_it_is_all_of_them(self, tmp_path: Path, side: int) -> None:
         packed = source_of(write_compressed(tmp_path / "a.jsonl.gz", [{"n": 1}, {"n": 2}]))
         plain = FileRow(file_of(tmp_path, "b"), 1, 0)
         pairs = [(FileRow(packed, 2, 8), plain), (FileRow(packed, 1, 0), plain)]
-        assert batches(pairs if side == 0 else [(new, old) for old, new in pairs], 1) == [
+        assert together(pairs if side == 0 else [(new, old) for old, new in pairs], 1) == [
             [1, 0] if side == 0 else [0, 1]
         ]
 
     def test_those_at_hand_come_as_they_are(self) -> None:
         rows = [MemoryRow({}, f"row {i}") for i in (1, 2, 3)]
-        assert batches(list(zip(rows, rows, strict=True)), 2) == [[0, 1], [2]]
+        assert together(list(zip(rows, rows, strict=True)), 2) == [[0, 1], [2]]
 
 
 class TestOrigins:
     def test_rows_are_found_in_their_file_by_line_and_offset(self, tmp_path: Path) -> None:
         source = file_of(tmp_path, "a")
-        origins = Origins()
+        origins = Places()
         origins.append_all(source, range(1, 3), [0, 18])
         origins.append_all(source, range(3, 4), [36])
         assert [(origins.of(i).where, origins.of(i).offset) for i in range(3)] == [
@@ -64,7 +65,7 @@ class TestOrigins:
         source = file_of(tmp_path, "a")
         for cut in range(len(lines) + 1):
             for before in (0, 100):
-                origins, more = Origins(), Origins()
+                origins, more = Places(), Places()
                 origins.append_all(source, lines[:cut], lines[:cut])
                 more.append_all(source, lines[cut:], lines[cut:])
                 origins.extend(more, before)
@@ -74,7 +75,7 @@ class TestOrigins:
 
     def test_rows_of_several_files_are_found_each_in_its_own(self, tmp_path: Path) -> None:
         one, two = file_of(tmp_path, "a"), file_of(tmp_path, "b")
-        origins = Origins()
+        origins = Places()
         origins.append_all(one, range(1, 3), [0, 18])
         origins.append_all(two, [3], [36])
         origins.append_all(one, range(3, 4), [36])
@@ -88,7 +89,7 @@ class TestOrigins:
 
     def test_a_row_of_a_file_that_has_changed_is_not_read_again(self, tmp_path: Path) -> None:
         source = file_of(tmp_path, "a")
-        origins = Origins()
+        origins = Places()
         origins.append_all(source, range(1, 2), [0])
         with source.path.open("a") as file:
             file.write(json.dumps({"task_id": "late"}))
@@ -97,7 +98,7 @@ class TestOrigins:
 
     def test_rows_of_several_files_can_be_put_together(self, tmp_path: Path) -> None:
         one, two = file_of(tmp_path, "a"), file_of(tmp_path, "b")
-        origins, more = Origins(), Origins()
+        origins, more = Places(), Places()
         origins.append_all(one, range(1, 3), [0, 18])
         more.append_all(two, range(1, 3), [0, 18])
         origins.extend(more, 0)

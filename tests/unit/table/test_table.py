@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.join.asked import count_fields
 from nemo_gym.rollout_compare.producers.gym.failures import failed_attempt
-from nemo_gym.rollout_compare.schema.result import CompareInputError, key_paths
-from nemo_gym.rollout_compare.table.table import Table, decoder_for, table_of
+from nemo_gym.rollout_compare.producers.gym.fields import key_paths
+from nemo_gym.rollout_compare.schema import CompareInputError
+from nemo_gym.rollout_compare.table.table import Table, decoder_for
 from tests.support import facts, places, source_of, write_rows
 
 #: Rows that say everything that a row can say, and what their table says of them.
@@ -80,10 +82,10 @@ def attempts_of(table: Table) -> set[tuple[int | str, int | str]]:
     return table.attempts(range(len(table)))
 
 
-def added(*batches: Sequence[dict[str, Any]], key: str | None = None) -> Table:
+def added(*together: Sequence[dict[str, Any]], key: str | None = None) -> Table:
     """A table to which rows were added a batch at a time."""
     table = Table(key)
-    for batch in batches:
+    for batch in together:
         table.add(values_of(batch, key))
     return table
 
@@ -269,7 +271,7 @@ class TestTable:
 class TestPlaces:
     def test_a_row_at_hand_is_named_by_its_number(self) -> None:
         table = table_of(ROWS)
-        origin = table.origin(2)
+        origin = table.place(2)
         assert origin.where == "row 3"
         assert origin.read() is ROWS[2]
 
@@ -284,4 +286,4 @@ class TestPlaces:
         whole.extend(sent(tables[1]), 1)
         whole.extend(sent(tables[2]), 2)
         assert places(whole) == [[f"{source.path}:{line}", (line - 1) * 18] for line in (1, 2, 3)]
-        assert [whole.origin(i).read()["task_id"] for i in range(3)] == ["a0", "a1", "a2"]
+        assert [whole.place(i).read()["task_id"] for i in range(3)] == ["a0", "a1", "a2"]

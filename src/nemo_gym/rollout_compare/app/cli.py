@@ -16,7 +16,7 @@ from nemo_gym.rollout_compare.app.outputs import forget_stdout, print_error, pri
 from nemo_gym.rollout_compare.compare.gate import is_rule
 from nemo_gym.rollout_compare.files.inputs import STDIN
 from nemo_gym.rollout_compare.files.signals import tidy_ending
-from nemo_gym.rollout_compare.schema.result import Category, CompareInputError
+from nemo_gym.rollout_compare.schema import Category, CompareInputError
 from nemo_gym.rollout_compare.text.terminal import one_line
 
 OK, ERROR, USAGE, INTERRUPTED = 0, 1, 2, 130

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.schema.result import DEFAULT_TAIL
+from nemo_gym.rollout_compare.schema import DEFAULT_TAIL
 
 DESCRIPTION = """\
 Compare two rollout JSONL files task by task.

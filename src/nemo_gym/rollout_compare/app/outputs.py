@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TextIO
 
 from nemo_gym.rollout_compare.files.signals import held_back
-from nemo_gym.rollout_compare.schema.result import CompareInputError
+from nemo_gym.rollout_compare.schema import CompareInputError
 from nemo_gym.rollout_compare.text.terminal import encodable, one_line
 
 _LINES_A_WRITE = 2000

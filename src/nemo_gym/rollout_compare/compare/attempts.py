@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from nemo_gym.rollout_compare.compare.interval import paired_t_interval
-from nemo_gym.rollout_compare.schema.statistics import Estimate, OfAttempts
+from nemo_gym.rollout_compare.schema import Estimate, OfAttempts
 
 #: Differences of pass rates that are 0 but for rounding, and sums of their squares.
 _ROUNDING = 1e-9

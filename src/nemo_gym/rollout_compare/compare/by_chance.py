@@ -9,7 +9,7 @@ from itertools import starmap
 from nemo_gym.rollout_compare.compare.attempts import Cases, repeated_cases
 from nemo_gym.rollout_compare.compare.distributions import fisher_exact_two_sided
 from nemo_gym.rollout_compare.compare.repeats import NOISE_LEVEL
-from nemo_gym.rollout_compare.schema.statistics import ByChance
+from nemo_gym.rollout_compare.schema import ByChance
 
 
 def flips_by_chance(cases: Cases, tolerance: float) -> ByChance | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from nemo_gym.rollout_compare.compare.decisions import margin_of, verdict_of
 from nemo_gym.rollout_compare.compare.paired import Basics, basics_of
-from nemo_gym.rollout_compare.schema.statistics import CarriedBy, Margin, Verdict, WithoutAgentErrors
+from nemo_gym.rollout_compare.schema import CarriedBy, Margin, Verdict, WithoutAgentErrors
 
 # A task that moves delta by less than this part of its standard error carries nothing.
 _FELT = 0.01

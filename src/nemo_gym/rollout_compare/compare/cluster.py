@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from nemo_gym.rollout_compare.compare.interval import paired_t_interval
 from nemo_gym.rollout_compare.compare.paired import mean, sign_flip_permutation
-from nemo_gym.rollout_compare.schema.result import REWARD_TOLERANCE
-from nemo_gym.rollout_compare.schema.statistics import Clustered
+from nemo_gym.rollout_compare.schema import REWARD_TOLERANCE, Clustered
 
 #: With fewer groups neither the interval nor the test says anything.
 FEWEST_GROUPS = 6

@@ -7,7 +7,7 @@ import math
 from nemo_gym.rollout_compare.compare.distributions import normal_quantile
 from nemo_gym.rollout_compare.compare.interval import CONFIDENCE
 from nemo_gym.rollout_compare.compare.paired import Basics, mcnemar_mid_p
-from nemo_gym.rollout_compare.schema.statistics import Conclusion, Margin, SignificanceTest, Unmeasured, Verdict
+from nemo_gym.rollout_compare.schema import Conclusion, Margin, SignificanceTest, Unmeasured, Verdict
 
 #: A p-value below this is called a change.
 SIGNIFICANCE_LEVEL = 0.05

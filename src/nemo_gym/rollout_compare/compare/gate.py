@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from nemo_gym.rollout_compare.schema.figures import Rule
-from nemo_gym.rollout_compare.schema.result import Category, CompareResult, Side
-from nemo_gym.rollout_compare.schema.statistics import Verdict
+from nemo_gym.rollout_compare.schema import Category, CompareResult, Rule, Side, Verdict
 
 #: What a rule looks like: a number of tasks with an optional limit, or the verdict.
 RULE_PATTERN = r"(flipped|lost|agent-error|masked|missing)(>[0-9]{1,18})?|worse"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from nemo_gym.rollout_compare.compare.attempts import Case, Cases
 from nemo_gym.rollout_compare.compare.statistics import MeasuredTasks
 from nemo_gym.rollout_compare.compare.unmeasured import UnmeasuredTask
-from nemo_gym.rollout_compare.schema.result import Category, Measured, TaskComparison, TaskSide
+from nemo_gym.rollout_compare.schema import Category, Measured, TaskComparison, TaskSide
 
 
 def measured_tasks(

@@ -11,7 +11,7 @@ from operator import add
 from nemo_gym.rollout_compare.compare.attempts import Cases, repeated_cases, within_variance
 from nemo_gym.rollout_compare.compare.distributions import normal_quantile
 from nemo_gym.rollout_compare.compare.interval import CONFIDENCE
-from nemo_gym.rollout_compare.schema.statistics import OnTheseTasks, SignificanceTest
+from nemo_gym.rollout_compare.schema import OnTheseTasks, SignificanceTest
 
 #: Under so many tasks the variance within them is too rough for an interval.
 FEWEST_TASKS = 10

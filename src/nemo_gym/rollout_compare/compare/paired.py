@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from nemo_gym.rollout_compare.compare.distributions import fair_binomial_lower_tail, normal_quantile
 from nemo_gym.rollout_compare.compare.interval import CONFIDENCE, paired_t_interval, tango_interval
-from nemo_gym.rollout_compare.schema.result import REWARD_TOLERANCE
-from nemo_gym.rollout_compare.schema.statistics import IntervalKind, SignificanceTest
+from nemo_gym.rollout_compare.schema import REWARD_TOLERANCE, IntervalKind, SignificanceTest
 
 #: The sign-flip test takes 2^17 = 131,072 patterns of signs: every one up to 17 changed tasks, a draw beyond.
 DRAW_BITS = 17

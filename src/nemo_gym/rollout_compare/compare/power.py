@@ -6,7 +6,7 @@ import math
 
 from nemo_gym.rollout_compare.compare.attempts import Cases, within_variance
 from nemo_gym.rollout_compare.compare.paired import Basics, errors_to_find
-from nemo_gym.rollout_compare.schema.statistics import ToDecide
+from nemo_gym.rollout_compare.schema import ToDecide
 
 # So many tasks or attempts are as good as none: a number beyond says nothing to anybody.
 _MOST = 10**9

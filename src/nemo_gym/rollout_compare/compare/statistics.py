@@ -32,8 +32,15 @@ from nemo_gym.rollout_compare.compare.power import to_decide
 from nemo_gym.rollout_compare.compare.subsets import subsets_of
 from nemo_gym.rollout_compare.compare.unmeasured import UnmeasuredTask, unmeasured_bounds
 from nemo_gym.rollout_compare.compare.why_null import why_null
-from nemo_gym.rollout_compare.schema.result import REWARD_TOLERANCE
-from nemo_gym.rollout_compare.schema.statistics import Conclusion, Margin, Statistics, Subsets, Unmeasured, Verdict
+from nemo_gym.rollout_compare.schema import (
+    REWARD_TOLERANCE,
+    Conclusion,
+    Margin,
+    Statistics,
+    Subsets,
+    Unmeasured,
+    Verdict,
+)
 
 #: Rewards beyond this cannot be squared and summed within a double's range, and no verifier means them.
 LARGEST_REWARD = 1e140

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from nemo_gym.rollout_compare.compare.distributions import chi_square_upper_tail
 from nemo_gym.rollout_compare.compare.paired import Basics, basics_of
-from nemo_gym.rollout_compare.schema.statistics import Subset, Subsets
+from nemo_gym.rollout_compare.schema import Subset, Subsets
 
 #: Groups of fewer tasks are put together.
 FEWEST_IN_GROUP = 6

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from nemo_gym.rollout_compare.compare.distributions import fisher_exact_two_sided
 from nemo_gym.rollout_compare.compare.paired import basics_of, mean
-from nemo_gym.rollout_compare.schema.result import Side
-from nemo_gym.rollout_compare.schema.statistics import Selection, Unmeasured
+from nemo_gym.rollout_compare.schema import Selection, Side, Unmeasured
 
 #: A task that some side did not measure: its old and its new reward, None for each that is missing or masked.
 UnmeasuredTask = tuple[float | None, float | None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nemo_gym.rollout_compare.schema.statistics import Statistics, Verdict, Why
+from nemo_gym.rollout_compare.schema import Statistics, Verdict, Why
 
 _EXPLAINED = frozenset(Statistics.__struct_fields__) - {"reason", "why_null"}
 

@@ -10,9 +10,9 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from nemo_gym.rollout_compare.files.inputs import Input
 from nemo_gym.rollout_compare.files.signals import ENDING
-from nemo_gym.rollout_compare.schema.result import CompareInputError
+from nemo_gym.rollout_compare.producers import Readable
+from nemo_gym.rollout_compare.schema import CompareInputError
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 WORTH_PROCESSES = 24 << 20
 
 
-def default_jobs(sources: Sequence[Input]) -> int:
+def default_jobs(sources: Sequence[Readable]) -> int:
     """As many processes as there are processors to run on; one for files that are read sooner than it starts."""
     if sum(source.size for source in sources) < WORTH_PROCESSES:
         return 1

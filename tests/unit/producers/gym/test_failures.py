@@ -7,7 +7,7 @@ import pytest
 
 from nemo_gym.rollout_compare.producers.gym.facts import FailedAttempt, mask_reason, measured_failure_kind, row_facts
 from nemo_gym.rollout_compare.producers.gym.failures import attempt_of, failed_attempt, standing_failures
-from nemo_gym.rollout_compare.schema.result import Attempt
+from nemo_gym.rollout_compare.schema import Attempt
 
 Record = dict[str, Any]
 

@@ -8,19 +8,20 @@ import pytest
 
 from nemo_gym.rollout_compare.report.terminal.flips import cluster_lines, flip_lines
 from nemo_gym.rollout_compare.report.terminal.text import Shown, report_lines
-from nemo_gym.rollout_compare.schema.figures import Evidence, TestChanges
-from nemo_gym.rollout_compare.schema.result import (
+from nemo_gym.rollout_compare.schema import (
     Category,
     Cluster,
     CompareResult,
+    Evidence,
     Flip,
+    Repeats,
     Row,
     Side,
     TaskComparison,
     TaskRows,
     TaskSide,
+    TestChanges,
 )
-from nemo_gym.rollout_compare.schema.statistics import Repeats
 from tests.support import controls
 
 LOST = Evidence("field", "test_output", ("1 failed",))

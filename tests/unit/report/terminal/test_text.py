@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from nemo_gym.rollout_compare.report.terminal.text import report_lines
-from nemo_gym.rollout_compare.schema.figures import Evidence
-from nemo_gym.rollout_compare.schema.result import (
+from nemo_gym.rollout_compare.schema import (
     Category,
     CompareResult,
+    Evidence,
     Flip,
     Note,
     Row,

@@ -15,8 +15,7 @@ from nemo_gym.rollout_compare.explain.triage.clusters import SignedFlip, cluster
 from nemo_gym.rollout_compare.explain.triage.readers import read_test_file, read_tests
 from nemo_gym.rollout_compare.explain.triage.results import Outcome, TestResults, compare_tests, merge_tests
 from nemo_gym.rollout_compare.explain.triage.signature import NO_OUTPUT, signature
-from nemo_gym.rollout_compare.schema.figures import TestChanges
-from nemo_gym.rollout_compare.schema.result import Cluster
+from nemo_gym.rollout_compare.schema import Cluster, TestChanges
 
 __all__ = [
     "NO_OUTPUT",

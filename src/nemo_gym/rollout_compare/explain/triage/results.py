@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.schema.figures import TestChanges
+from nemo_gym.rollout_compare.schema import TestChanges
 from nemo_gym.rollout_compare.text.plain import safe_name
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nemo_gym.rollout_compare.report.terminal.words import counted
-from nemo_gym.rollout_compare.schema.result import Category, CompareResult
-from nemo_gym.rollout_compare.schema.statistics import Statistics, Verdict
+from nemo_gym.rollout_compare.schema import Category, CompareResult, Statistics, Verdict
 
 # Nobody decides by how far below this a p-value is, and draws cannot show it.
 _SMALLEST_P = 1e-5

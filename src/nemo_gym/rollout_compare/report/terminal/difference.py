@@ -14,8 +14,7 @@ from nemo_gym.rollout_compare.report.terminal.decision import (
 )
 from nemo_gym.rollout_compare.report.terminal.groups import group_lines
 from nemo_gym.rollout_compare.report.terminal.words import counted, label
-from nemo_gym.rollout_compare.schema.result import CompareResult
-from nemo_gym.rollout_compare.schema.statistics import Conclusion, Repeats, Statistics, Unmeasured, Verdict
+from nemo_gym.rollout_compare.schema import CompareResult, Conclusion, Repeats, Statistics, Unmeasured, Verdict
 
 # What takes more than so many times the tasks nobody will do.
 _MOST_TIMES = 100

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from nemo_gym.rollout_compare.report.terminal.decision import change_text, p_text, value_text
 from nemo_gym.rollout_compare.report.terminal.words import counted
-from nemo_gym.rollout_compare.schema.statistics import Statistics, Subset, Subsets
+from nemo_gym.rollout_compare.schema import Statistics, Subset, Subsets
 from nemo_gym.rollout_compare.text.terminal import one_line
 
 _NAME_LIMIT = 24

@@ -9,7 +9,7 @@ from msgspec import Struct
 from nemo_gym.rollout_compare.report.terminal.difference import difference_lines
 from nemo_gym.rollout_compare.report.terminal.flips import cluster_lines, flip_lines
 from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT, counted, label, listed, section
-from nemo_gym.rollout_compare.schema.result import Category, CompareResult, Note, Side, TaskComparison
+from nemo_gym.rollout_compare.schema import Category, CompareResult, Note, Side, TaskComparison
 from nemo_gym.rollout_compare.text.terminal import one_line
 
 
