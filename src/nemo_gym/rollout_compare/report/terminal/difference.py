@@ -134,7 +134,8 @@ def _attempts(result: CompareResult, figures: Statistics) -> Iterator[str]:
     """What several attempts a task say."""
     partly = partly_measured(result)
     if partly:
-        yield f"{counted(partly, 'partly masked task')} counted here by their measured attempts"
+        count = "counts by its" if partly == 1 else "count by their"
+        yield f"{counted(partly, 'partly masked task')} {count} measured attempts"
     chance = figures.by_chance
     if chance is not None and chance.flips:
         beyond = f"{chance.beyond_noise:,} beyond noise, about {_about(chance.expected_beyond_noise)} expected"

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from msgspec import Struct
 
+from nemo_gym.rollout_compare.report.terminal.decision import decision_text
 from nemo_gym.rollout_compare.report.terminal.difference import difference_lines
 from nemo_gym.rollout_compare.report.terminal.flips import cluster_lines, flip_lines
 from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT, counted, label, listed, section
@@ -56,6 +57,10 @@ def report_lines(result: CompareResult, shown: Shown | None = None) -> Iterator[
     for title, category, line in _LISTS:
         if shown.shows(category):
             yield from _list(title, [line(task) for task in result.by_category(category)])
+    decision = decision_text(result)
+    if decision is not None:
+        yield ""
+        yield decision
 
 
 def _rows(result: CompareResult, side: Side) -> str:
