@@ -3,48 +3,215 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from nemo_gym.rollout_compare.schema import Category, CompareResult, Rule, Side, Verdict
+if TYPE_CHECKING:  # the command line's help is made from these rules, and starts without results
+    from nemo_gym.rollout_compare.schema import CompareResult, Rule
 
-#: What a rule looks like: a number of tasks with an optional limit, or the verdict.
-RULE_PATTERN = r"(flipped|lost|agent-error|masked|missing)(>[0-9]{1,18})?|worse"
-
-
-def check_rules(result: CompareResult, rules: Sequence[str]) -> tuple[Rule, ...]:
-    """Hold a comparison against rules that match `RULE_PATTERN`."""
-    return tuple(_check(result, rule) for rule in rules)
+Allowed = Collection[str]
+"""Labels of tasks that break no rule."""
 
 
-def _check(result: CompareResult, rule: str) -> Rule:
-    if rule == "worse":
-        statistics = result.statistics
-        assert statistics is not None
-        # Where there is no figure nothing is known to be well.
-        return Rule(rule, statistics.verdict.value, statistics.verdict is Verdict.WORSE or statistics.delta is None)
-    name, _, limit = rule.partition(">")
-    value = _counted(result, name)
-    return Rule(rule, value, value > int(limit or 0))
+class GateRule(NamedTuple):
+    """One rule.
+
+    Attributes:
+        broken_by: What breaks it, as the documents' table says it.
+        tasks: The tasks that break it, by their labels; None for a rule that is not about single tasks.
+        in_short: What its name does not say by itself, for the help.
+        word: What a rule that is not about single tasks looks at.
+        broken: Whether that breaks it.
+        says: What is said where it is broken, from the word.
+    """
+
+    broken_by: str
+    tasks: Callable[[CompareResult], list[str]] | None = None
+    in_short: str = ""
+    word: Callable[[CompareResult], str] | None = None
+    broken: Callable[[CompareResult], bool] | None = None
+    says: Callable[[str], str] = str
 
 
-def _counted(result: CompareResult, name: str) -> int:
-    if name == "lost":
-        return sum(flip.comparison.winner is Side.OLD for flip in result.flips)
-    if name == "flipped":
-        return len(result.flips)
-    categories = {"agent-error": Category.FLIPPED_AGENT_ERROR, "masked": Category.MASKED, "missing": Category.MISSING}
-    return len(result.by_category(categories[name]))
+def _in_category(name: str) -> Callable[[CompareResult], list[str]]:
+    return lambda result: [task.task for task in result.by_category(name)]
+
+
+def _flipped(result: CompareResult) -> list[str]:
+    return [flip.comparison.task for flip in result.flips]
+
+
+def _lost(result: CompareResult) -> list[str]:
+    return [flip.comparison.task for flip in result.flips if flip.comparison.winner == "old"]
+
+
+def _lost_beyond_noise(result: CompareResult) -> list[str]:
+    noise = {flip.comparison.task for flip in result.flips if flip.repeats and flip.repeats.within_noise}
+    return [task for task in _lost(result) if task not in noise]
+
+
+def _verdict(result: CompareResult) -> str:
+    assert result.statistics is not None
+    return result.statistics.verdict.value
+
+
+def _worse_or_unknown(result: CompareResult) -> bool:
+    """Where there is no figure nothing is known to be well."""
+    assert result.statistics is not None
+    return result.statistics.verdict == "worse" or result.statistics.delta is None
+
+
+def _says_worse(verdict: str) -> str:
+    return "the new side is worse" if verdict == "worse" else f"{verdict}, because no difference could be computed"
+
+
+def _conclusion(result: CompareResult) -> str:
+    margin = result.statistics and result.statistics.margin
+    return margin.conclusion.value if margin else "no margin was given"
+
+
+def _is_not_shown(result: CompareResult) -> bool:
+    return _conclusion(result) not in {"same", "not worse"}
+
+
+#: By name. A rule is one row: the pattern, the hints, the option's help and the documents' table are made from it.
+RULES = {
+    "flipped": GateRule("a flip of either kind, with an agent error or without", _flipped),
+    "lost": GateRule(
+        "a flip that the old side wins, of either kind; with several attempts a task also one within noise",
+        _lost,
+        in_short="the old side wins",
+    ),
+    "lost-beyond-noise": GateRule(
+        "a flip that the old side wins, but for those within the noise of their attempts; one attempt a task, or too "
+        "few to tell, excuse nothing",
+        _lost_beyond_noise,
+    ),
+    "agent-error": GateRule("a flip with an agent error", _in_category("flipped_agent_error")),
+    "masked": GateRule("a masked task", _in_category("masked")),
+    "missing": GateRule("a missing task", _in_category("missing")),
+    "inputs-differ": GateRule(
+        "a task that the two runs were asked differently, though it has one name",
+        lambda result: list(result.join_check.tasks_differ),
+    ),
+    "worse": GateRule(
+        "the verdict that the new side is worse, or that no difference could be computed",
+        in_short="the verdict",
+        word=_verdict,
+        broken=_worse_or_unknown,
+        says=_says_worse,
+    ),
+    "not-shown": GateRule(
+        "with `--margin`: that the new side is neither shown to be the same nor not to be worse; without: always",
+        in_short="with --margin",
+        word=_conclusion,
+        broken=_is_not_shown,
+    ),
+}
+
+#: Names that stand for several rules.
+BUNDLES = {"regression": ("worse", "missing", "inputs-differ", "coverage<95%")}
+
+COVERAGE = "coverage"
+
+_COUNTING = [name for name, rule in RULES.items() if rule.tasks]
+_PLAIN = [*(name for name in RULES if name not in _COUNTING), *BUNDLES]
+_NUMBER = r"[0-9]{1,18}"
+_PERCENT = r"[0-9]{1,3}(?:\.[0-9]{1,9})?"
+
+#: What a rule looks like, without spaces.
+RULE_PATTERN = (
+    rf"(?:{'|'.join(_COUNTING)})(?:>(?:{_NUMBER}|{_PERCENT}%))?|{'|'.join(_PLAIN)}|{COVERAGE}<{_PERCENT}%"
+)
+
+
+def is_rule(text: str) -> bool:
+    """Whether a text is a rule; spaces in it do not matter."""
+    return re.fullmatch(RULE_PATTERN, _without_spaces(text)) is not None
+
+
+def _without_spaces(text: str) -> str:
+    return re.sub(" *([<>%]) *", r"\1", text.strip(" "))
+
+
+def rule_form(name: str) -> str:
+    """How the rule of a name is written."""
+    if name == COVERAGE:
+        return "it is coverage<N%"
+    return f"it is {name}, {name}>N or {name}>N%, N a number" if name in _COUNTING else f"{name} takes no number"
+
+
+def rules_in_short() -> str:
+    """The rules in a sentence, for the help."""
+    *counting, last = map(_in_short, _COUNTING)
+    counted = f"{', '.join(counting)} or {last}, each with >N for more than N tasks or >N% of them (in quotes)"
+    bundles = (f"{name} ({', '.join(rules)})" for name, rules in BUNDLES.items())
+    plain = [*map(_in_short, (name for name in _PLAIN if name in RULES)), f"{COVERAGE}<N% (measured on both sides)"]
+    return f"{counted}; {', '.join(plain)}; or {', '.join(bundles)}"
+
+
+def _in_short(name: str) -> str:
+    words = RULES[name].in_short
+    return f"{name} ({words})" if words else name
+
+
+def check_rules(result: CompareResult, rules: Sequence[str], allowed: Allowed = ()) -> tuple[Rule, ...]:
+    """Hold a comparison against rules that match `RULE_PATTERN`; tasks whose labels are allowed break none."""
+    return tuple(_check(result, text, frozenset(allowed)) for text in _unbundled(rules))
+
+
+def _unbundled(rules: Sequence[str]) -> Iterator[str]:
+    for rule in map(_without_spaces, rules):
+        yield from BUNDLES.get(rule, (rule,))
+
+
+def _check(result: CompareResult, text: str, allowed: frozenset[str]) -> Rule:
+    from nemo_gym.rollout_compare.schema import Rule
+
+    name, _, limit = text.partition(">")
+    if text.startswith(f"{COVERAGE}<"):
+        share = _coverage(result, allowed)
+        return Rule(text, f"{share:.1f}%", share < float(text.partition("<")[2].removesuffix("%")))
+    rule = RULES[name]
+    if rule.tasks is None:
+        assert rule.word
+        assert rule.broken
+        return Rule(text, rule.word(result), rule.broken(result))
+    value = sum(task not in allowed for task in rule.tasks(result))
+    most = float(limit.removesuffix("%")) / 100 * len(result.tasks) if limit.endswith("%") else int(limit or 0)
+    return Rule(text, value, value > most)
+
+
+def _coverage(result: CompareResult, allowed: frozenset[str]) -> float:
+    """How many of all tasks in 100 have a measured attempt on both sides, allowed ones aside."""
+    asked = [task for task in result.tasks if task.task not in allowed]
+    measured = sum(bool(task.old and task.old.measured and task.new and task.new.measured) for task in asked)
+    return 100 * measured / len(asked) if asked else 100.0
+
+
+def allowed_of(text: str) -> dict[str, str]:
+    """The labels of an allow file with their reasons: one a line, `LABEL # REASON`; blank lines and comments aside."""
+    found = {}
+    for line in text.splitlines():
+        label, _, reason = line.partition(" #")
+        if label.strip() and not line.lstrip().startswith("#"):
+            found[label.strip()] = reason.strip()
+    return found
+
+
+def no_longer_needed(result: CompareResult, allowed: Allowed) -> tuple[str, ...]:
+    """The allowed labels whose tasks do not flip any more, sorted."""
+    return tuple(sorted(set(allowed) - set(_flipped(result))))
 
 
 def rule_text(rule: Rule) -> str:
     """What a rule that tripped says."""
-    if rule.rule != "worse":
-        return f"gate: {rule.rule}: {rule.value} {'task' if rule.value == 1 else 'tasks'}"
-    if rule.value == Verdict.WORSE.value:
-        return "gate: worse: the new side is worse"
-    return "gate: worse: cannot tell, because no difference could be computed"
+    known = RULES.get(re.split("[<>]", rule.rule)[0])
+    if known is None:
+        return f"gate: {rule.rule}: {rule.value} of the tasks are measured on both sides"
+    says = known.says(str(rule.value)) if known.tasks is None else _tasks(int(rule.value))
+    return f"gate: {rule.rule}: {says}"
 
 
-def is_rule(text: str) -> bool:
-    """Whether a text is a rule."""
-    return re.fullmatch(RULE_PATTERN, text) is not None
+def _tasks(value: int) -> str:
+    return f"{value} {'task' if value == 1 else 'tasks'}"

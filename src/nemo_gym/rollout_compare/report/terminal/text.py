@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from nemo_gym.rollout_compare.report.terminal.decision import decision_text
 from nemo_gym.rollout_compare.report.terminal.difference import difference_lines
-from nemo_gym.rollout_compare.report.terminal.flips import cluster_lines, flip_lines
+from nemo_gym.rollout_compare.report.terminal.flips import BY_SIZE, by_size, cluster_lines, flip_lines
+from nemo_gym.rollout_compare.report.terminal.masked import changed_first, masked_line
 from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT, counted, label, listed, section
 from nemo_gym.rollout_compare.schema import Category, CompareResult, Note, Side, TaskComparison
 from nemo_gym.rollout_compare.text.terminal import one_line
@@ -21,6 +22,8 @@ class Shown(Struct, frozen=True):
         categories: The sections, all but `identical` when empty.
         max_flips: How many flips of each kind, all when None.
         output: Whether a flip shows its verifier output at all.
+        hide_noise: Whether flips within the noise of their attempts are left out.
+        sort: In which order flips stand: `size`, those beyond noise first, then the largest changes, or `label`.
         both_sides: Whether the winning side's verifier output stands under the losing side's.
     """
 
@@ -28,6 +31,8 @@ class Shown(Struct, frozen=True):
     max_flips: int | None = None
     both_sides: bool = False
     output: bool = True
+    hide_noise: bool = False
+    sort: str = BY_SIZE
 
     def sides(self) -> int:
         """Of how many sides a flip shows the verifier output, the losing one first."""
@@ -41,8 +46,8 @@ class Shown(Struct, frozen=True):
 def report_lines(result: CompareResult, shown: Shown | None = None) -> Iterator[str]:
     """The report's lines, without their ends."""
     shown = shown or Shown()
-    tasks = counted(len(result.tasks), "task")
-    yield f"gym dev compare: {tasks} ({_rows(result, Side.OLD)}, {_rows(result, Side.NEW)})"
+    count = counted(len(result.tasks), "task")
+    yield f"gym dev compare: {count} ({_rows(result, Side.OLD)}, {_rows(result, Side.NEW)})"
     yield f"join key: {_key(result, Side.OLD)}, {_key(result, Side.NEW)}"
     yield from (f"note: {_note(note)}" for note in result.notes)
     yield ""
@@ -53,10 +58,16 @@ def report_lines(result: CompareResult, shown: Shown | None = None) -> Iterator[
     for title, category in (("Flips", Category.FLIPPED), ("Flips with agent errors", Category.FLIPPED_AGENT_ERROR)):
         flips = [flip for flip in result.flips if flip.comparison.category is category]
         if shown.shows(category) and (flips or category is Category.FLIPPED):
-            yield from flip_lines(title, flips, most=shown.max_flips, sides=shown.sides())
+            if shown.sort == BY_SIZE:
+                flips.sort(key=by_size)
+            sides, hide = shown.sides(), shown.hide_noise
+            yield from flip_lines(title, flips, most=shown.max_flips, sides=sides, hide_noise=hide)
     for title, category, line in _LISTS:
         if shown.shows(category):
-            yield from _list(title, [line(task) for task in result.by_category(category)])
+            tasks = result.by_category(category)
+            if category is Category.MASKED:
+                tasks.sort(key=changed_first)
+            yield from _list(title, [line(task) for task in tasks])
     decision = decision_text(result)
     if decision is not None:
         yield ""
@@ -108,13 +119,6 @@ def _identical(task: TaskComparison) -> str:
     return f"- {label(task.task)}: {task.old.reward_text()}"
 
 
-def _masked(task: TaskComparison) -> str:
-    sides = [(side, facts) for side in Side if (facts := task.side(side))]
-    rewards = " ".join(f"{side}={facts.reward_text()}" for side, facts in sides)
-    reasons = "; ".join(f"{side} {one_line(facts.masked, LABEL_LIMIT)}" for side, facts in sides if facts.masked)
-    return f"- {label(task.task)}: {rewards}; {reasons}"
-
-
 def _missing(task: TaskComparison) -> str:
     side = Side.OLD if task.old else Side.NEW
     facts = task.side(side)
@@ -125,6 +129,6 @@ def _missing(task: TaskComparison) -> str:
 
 _LISTS = (
     ("Identical", Category.IDENTICAL, _identical),
-    ("Masked", Category.MASKED, _masked),
+    ("Masked", Category.MASKED, masked_line),
     ("Missing", Category.MISSING, _missing),
 )
