@@ -84,9 +84,9 @@ def test_unmeasured_tasks_that_could_overturn_the_verdict_are_in_the_decision() 
 
 def test_nothing_changed_is_said_with_how_sure_that_is() -> None:
     """1.96^2 / (500 + 1.96^2) = 0.76 points."""
+    within = "the true change is within 0.8 points (95%)"
     assert said(solved(both=350, neither=150)) == [
-        "no significant change: 70% -> 70%; no task of 500 changed; "
-        + "the true change is within 0.8 points (95%); 0 lost, 0 won"
+        f"no significant change: 70% -> 70%; no task of 500 changed; {within}; 0 lost, 0 won"
     ]
     assert said([(5.0, 5.0)] * 80) == ["no significant change: 5.000 -> 5.000; no task of 80 changed; 0 lost, 0 won"]
 
