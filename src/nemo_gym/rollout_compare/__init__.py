@@ -14,8 +14,7 @@ The road from bytes to report has a package for each step:
 what comes from other machines safe to print. `docs/design.md` says which package may import which.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nemo_gym.rollout_compare.app.comparison import compare_files
@@ -47,6 +46,8 @@ if TYPE_CHECKING:
         TaskSide,
         Verdict,
     )
+
+__version__ = "0.1.0"
 
 __all__ = [
     "Category",
@@ -81,39 +82,57 @@ __all__ = [
     "verifier_output",
 ]
 
-__version__: str
-
-#: Where the names are: nothing is imported before it is asked for, so that the command line starts fast.
+#: The modules that hold these names.
 _HOMES = {
-    "app.comparison": "compare_files",
-    "command": "RolloutCompareConfig run_compare",
-    "compare.categories": "compare_rollouts",
-    "compare.task_side": "summarize_side",
-    "explain.evidence": "tail_lines verifier_output",
-    "explain.findings": "explain_flips",
-    "join.joined": "detect_task_key",
-    "producers.gym": "agent_error load_rollouts mask_reason measured_failure_kind task_id_of tasksets_of",
-    "report": "render_report summary_dict summary_schema",
-    "schema": "Category Cluster CompareInputError CompareResult Evidence Flip Side Statistics TaskComparison TaskSide "
-    "Verdict",
+    "app.comparison": ("compare_files",),
+    "command": ("RolloutCompareConfig", "run_compare"),
+    "compare.categories": ("compare_rollouts",),
+    "compare.task_side": ("summarize_side",),
+    "explain.evidence": ("tail_lines", "verifier_output"),
+    "explain.findings": ("explain_flips",),
+    "join.joined": ("detect_task_key",),
+    "producers.gym": (
+        "agent_error",
+        "load_rollouts",
+        "mask_reason",
+        "measured_failure_kind",
+        "task_id_of",
+        "tasksets_of",
+    ),
+    "report": ("render_report", "summary_dict", "summary_schema"),
+    "schema": (
+        "Category",
+        "Cluster",
+        "CompareInputError",
+        "CompareResult",
+        "Evidence",
+        "Flip",
+        "Side",
+        "Statistics",
+        "TaskComparison",
+        "TaskSide",
+        "Verdict",
+    ),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+#: The modules that a script may ask for as `nemo_gym.rollout_compare.NAME` without importing them.
+_DOORS = ("command", "compare", "join", "report", "schema")
 
 
-def __getattr__(name: str) -> Any:
-    """A public name, imported when it is first asked for."""
-    if name == "__version__":
-        from importlib.metadata import version
+def __getattr__(name: str) -> object:
+    """A name of the face, or a door, imported when it is first asked for."""
+    from importlib import import_module
 
-        value: Any = version("rollout-compare")
-    elif name in _HOME_OF:
-        value = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value
-    return value
+    if name in _DOORS:
+        return import_module(f"{__name__}.{name}")
+    for home, names in _HOMES.items():
+        if name in names:
+            value: object = getattr(import_module(f"{__name__}.{home}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    """The public names, imported or not."""
-    return sorted({*globals(), *__all__})
+    """What a notebook offers: the names, and the doors."""
+    return sorted({*globals(), *__all__, *_DOORS})

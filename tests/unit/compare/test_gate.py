@@ -194,7 +194,7 @@ def test_an_unknown_rule_is_wrong_usage(rule: str, hint: str) -> None:
     done = compare(*files(OLD, NEW), "--fail-on", rule)
     assert (done.status, done.stdout) == (2, "")
     assert done.stderr.splitlines()[0].startswith("error: argument --fail-on: ")
-    assert done.stderr.splitlines()[0].endswith(f"is no rule; {hint}")
+    assert done.stderr.splitlines()[0].endswith(f"is not a rule; {hint}")
     assert not is_rule(rule)
     with pytest.raises(ValidationError):
         RolloutCompareConfig(old_rollouts="a", new_rollouts="b", fail_on=(rule,))
@@ -305,7 +305,7 @@ def test_the_pattern_the_hints_and_the_help_are_made_from_the_table() -> None:
         assert ("takes no number" in rule_form(name)) is (rule.tasks is None)
     assert rule_form("coverage") == "it is coverage<N%"
     assert rules_in_short() == (
-        "flipped, lost (the old side wins), lost-beyond-noise, agent-error, masked, missing or inputs-differ, each with "
-        ">N for more than N tasks or >N% of them (in quotes); worse (the verdict), not-shown (with --margin), "
+        "flipped, lost (the old side wins), lost-beyond-noise, agent-error, masked, missing or inputs-differ, each "
+        "with >N for more than N tasks or >N% of them (in quotes); worse (the verdict), not-shown (with --margin), "
         "coverage<N% (measured on both sides); or regression (worse, missing, inputs-differ, coverage<95%)"
     )

@@ -19,7 +19,6 @@ from nemo_gym.rollout_compare.schema import (
     JoinCheck,
     Note,
     Repeats,
-    Row,
     Rule,
     Side,
     SignificanceTest,
@@ -31,17 +30,7 @@ from nemo_gym.rollout_compare.schema import (
     Unmeasured,
     Verdict,
 )
-
-
-class Nowhere:
-    """A row that a renderer has no business to read."""
-
-    where = "nowhere:1"
-    has_output = True
-
-    def read(self) -> Row:
-        raise AssertionError("a renderer reads no rows")
-
+from tests.support import NOWHERE
 
 MASKED = TaskSide(3, 0.5, 2, "1/3 rows masked: no reward", None, "tests")
 TASKS = (
@@ -56,7 +45,7 @@ TASKS = (
 FLIPS = (
     Flip(
         TASKS[1],
-        TaskRows(TASKS[1], Nowhere(), Nowhere()),
+        TaskRows(TASKS[1], NOWHERE, NOWHERE),
         Evidence(None, unavailable="not found: logs/b"),
         Evidence("file", "new/logs/b/test-stdout.txt", ("one", "two"), "passed over"),
         TestChanges(("x", "y"), ("z",)),
@@ -65,7 +54,7 @@ FLIPS = (
     ),
     Flip(
         TASKS[2],
-        TaskRows(TASKS[2], Nowhere(), Nowhere()),
+        TaskRows(TASKS[2], NOWHERE, NOWHERE),
         Evidence("field", "test_output", ()),
         Evidence(None, unavailable="nothing"),
     ),

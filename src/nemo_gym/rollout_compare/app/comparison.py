@@ -10,9 +10,11 @@ from typing import Any, TypedDict, Unpack
 
 from msgspec.structs import replace
 
-from nemo_gym.rollout_compare.app.options import OPTIONS, Options
+from nemo_gym.rollout_compare.app.options import OPTIONS
+from nemo_gym.rollout_compare.app.values import Options
 from nemo_gym.rollout_compare.compare.categories import compare_tables
-from nemo_gym.rollout_compare.compare.gate import check_rules
+from nemo_gym.rollout_compare.compare.gate import allowed_of, check_rules, no_longer_needed
+from nemo_gym.rollout_compare.compare.questions import Questions
 from nemo_gym.rollout_compare.engine.pieces import Progress
 from nemo_gym.rollout_compare.engine.runs import run_tables
 from nemo_gym.rollout_compare.engine.workers import default_jobs
@@ -20,7 +22,8 @@ from nemo_gym.rollout_compare.explain.findings import with_findings
 from nemo_gym.rollout_compare.explain.logs import LogRoots
 from nemo_gym.rollout_compare.files.inputs import STDIN
 from nemo_gym.rollout_compare.producers import LocatedRun, Plan, Run, locate_run
-from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult, Side
+from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult, Note, Side
+from nemo_gym.rollout_compare.table.table import Table
 
 Watch = Callable[[Sequence[Run]], AbstractContextManager[Progress | None]]
 """Something that shows how far the reading of open runs has got."""
@@ -37,6 +40,12 @@ class ComparisonOptions(TypedDict, total=False):
     logs_root: str | Sequence[str]
     tail: int
     fail_on: Sequence[str]
+    allow: str | None
+    margin: float | None
+    tolerance: float
+    count_measured: bool
+    by: Sequence[str]
+    cluster: str | None
 
 
 def compare_files(
@@ -104,12 +113,39 @@ def compare_runs(
     with ExitStack() as stack:
         opened = [stack.enter_context(runs[side].opened()) for side in Side]
         jobs = options.jobs or default_jobs([shard.main for run in opened for shard in run.shards])
-        with watch(opened) as progress:
-            plans = [Plan(keys[side], options.skip_bad_lines) for side in Side]
-            tables = run_tables(opened, plans, jobs, progress)
-        result = compare_tables({side: tables.pop(0) for side in Side})
-        result = replace(result, gate=check_rules(result, options.fail_on))
+        plans = [Plan(keys[side], options.skip_bad_lines) for side in Side]
+        result = compare_tables(_tables(opened, plans, jobs, watch), _questions(options))
+        result = _gated(result, options.fail_on, options.allow)
         return with_findings(result, roots, options.tail, jobs) if explain else result
+
+
+def _questions(options: Options) -> Questions:
+    return Questions(
+        tolerance=options.tolerance,
+        count_measured=options.count_measured,
+        margin=options.margin,
+        by=options.by,
+        cluster=options.cluster,
+    )
+
+
+def _gated(result: CompareResult, rules: Sequence[str], allow: str | None) -> CompareResult:
+    """The result held against rules, with a note on allowed tasks that need it no longer."""
+    if allow is None:
+        return replace(result, gate=check_rules(result, rules))
+    try:
+        allowed = allowed_of(Path(allow).read_text("utf-8-sig", "replace"))
+    except OSError as error:
+        raise CompareInputError(f"cannot read {allow}: {error.strerror}") from None
+    needless = no_longer_needed(result, allowed)
+    note = (Note("allowed, but does not flip any more", needless),) if needless else ()
+    return replace(result, gate=check_rules(result, rules, allowed), notes=(*result.notes, *note))
+
+
+def _tables(runs: Sequence[Run], plans: Sequence[Plan], jobs: int, watch: Watch) -> dict[Side, Table]:
+    """Each side's table, which nobody but the caller holds."""
+    with watch(runs) as progress:
+        return dict(zip(Side, run_tables(runs, plans, jobs, progress), strict=True))
 
 
 def log_roots_of(runs: Mapping[Side, LocatedRun], named: Sequence[str]) -> dict[Side, LogRoots]:

@@ -119,15 +119,19 @@ _PLAIN = [*(name for name in RULES if name not in _COUNTING), *BUNDLES]
 _NUMBER = r"[0-9]{1,18}"
 _PERCENT = r"[0-9]{1,3}(?:\.[0-9]{1,9})?"
 
-#: What a rule looks like, without spaces.
+#: What a rule may begin with.
+RULE_NAMES = (*RULES, COVERAGE, *BUNDLES)
+
+#: What a rule looks like.
 RULE_PATTERN = (
-    rf"(?:{'|'.join(_COUNTING)})(?:>(?:{_NUMBER}|{_PERCENT}%))?|{'|'.join(_PLAIN)}|{COVERAGE}<{_PERCENT}%"
+    rf" *(?:(?:{'|'.join(_COUNTING)})(?: *> *(?:{_NUMBER}|{_PERCENT} *%))?|{'|'.join(_PLAIN)}"
+    rf"|{COVERAGE} *< *{_PERCENT} *%) *"
 )
 
 
 def is_rule(text: str) -> bool:
-    """Whether a text is a rule; spaces in it do not matter."""
-    return re.fullmatch(RULE_PATTERN, _without_spaces(text)) is not None
+    """Whether a text is a rule."""
+    return re.fullmatch(RULE_PATTERN, text) is not None
 
 
 def _without_spaces(text: str) -> str:

@@ -70,7 +70,7 @@ def with_findings(
     """The result with the reasons of its flips, and a note on tasks of which only single tests differ.
 
     Args:
-        result: A comparison.
+        result: A comparison. What an earlier call found is found anew.
         roots: Where each side's logs are looked for.
         tail: How many lines of verifier output are kept for each side of a flip; 0 for none.
         jobs: How many processes may read at a time.
@@ -89,8 +89,10 @@ def with_findings(
         if said.tests and (said.tests.broken or said.tests.fixed)
     )
     limit = f" (of the first {MOST_AGREEING} such tasks)" * (len(result.agreeing) == MOST_AGREEING)
-    notes = (*result.notes, *([Note(f"{_DIFFERING}{limit}", differing)] if differing else []))
-    return replace(result, flips=flips, clusters=_clusters(flips), notes=notes)
+    notes = [note for note in result.notes if not note.message.startswith(_DIFFERING)]  # of an earlier call
+    if differing:
+        notes.append(Note(f"{_DIFFERING}{limit}", differing))
+    return replace(result, flips=flips, clusters=_clusters(flips), notes=tuple(notes))
 
 
 _DIFFERING = "equal rewards, but single tests differ"

@@ -16,27 +16,16 @@ from nemo_gym.rollout_compare.schema import (
     Evidence,
     Flip,
     Repeats,
-    Row,
     Side,
     TaskComparison,
     TaskRows,
     TaskSide,
     TestChanges,
 )
-from tests.support import controls
+from tests.support import NOWHERE, controls
 
 LOST = Evidence("field", "test_output", ("1 failed",))
 WON = Evidence("file", "old/logs/t/test-stdout.txt", ("all", "passed"))
-
-
-class Nowhere:
-    """A row that a renderer has no business to read."""
-
-    where = "nowhere:1"
-    has_output = True
-
-    def read(self) -> Row:
-        raise AssertionError("a renderer reads no rows")
 
 
 def a_side(reward: float, **others: Any) -> TaskSide:
@@ -51,7 +40,7 @@ def a_flip(task: str = "t", old: TaskSide | None = None, new: TaskSide | None = 
     category = Category.FLIPPED_AGENT_ERROR if doubtful else Category.FLIPPED
     winner = Side.OLD if old.reward > new.reward else Side.NEW
     comparison = TaskComparison(task, category, old, new, winner)
-    return Flip(comparison, TaskRows(comparison, Nowhere(), Nowhere()), **others)
+    return Flip(comparison, TaskRows(comparison, NOWHERE, NOWHERE), **others)
 
 
 def lines(*flips: Flip, **options: Any) -> list[str]:
@@ -327,7 +316,7 @@ def test_what_is_long_is_cut_and_an_empty_label_is_made_visible() -> None:
     assert told[-1].endswith(", ''")
 
 
-def attempts(**tasks: str) -> list[Row]:
+def attempts(**tasks: str) -> list[dict[str, Any]]:
     return [{"task_id": task, "reward": int(mark)} for task, marks in tasks.items() for mark in marks]
 
 

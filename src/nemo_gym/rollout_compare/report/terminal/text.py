@@ -25,12 +25,14 @@ class Shown(Struct, frozen=True):
         hide_noise: Whether flips within the noise of their attempts are left out.
         sort: In which order flips stand: `size`, those beyond noise first, then the largest changes, or `label`.
         both_sides: Whether the winning side's verifier output stands under the losing side's.
+        title: What the report calls itself: the command as it was called.
     """
 
     categories: Collection[str] = ()
     max_flips: int | None = None
     both_sides: bool = False
     output: bool = True
+    title: str = "gym dev compare"
     hide_noise: bool = False
     sort: str = BY_SIZE
 
@@ -47,7 +49,7 @@ def report_lines(result: CompareResult, shown: Shown | None = None) -> Iterator[
     """The report's lines, without their ends."""
     shown = shown or Shown()
     count = counted(len(result.tasks), "task")
-    yield f"gym dev compare: {count} ({_rows(result, Side.OLD)}, {_rows(result, Side.NEW)})"
+    yield f"{shown.title}: {count} ({_rows(result, Side.OLD)}, {_rows(result, Side.NEW)})"
     yield f"join key: {_key(result, Side.OLD)}, {_key(result, Side.NEW)}"
     yield from (f"note: {_note(note)}" for note in result.notes)
     yield ""
