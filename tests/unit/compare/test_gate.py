@@ -173,6 +173,12 @@ def test_an_unreadable_input_is_an_error_and_no_gate() -> None:
     assert (done.status, done.stdout) == (1, "")
 
 
+RULES_ARE = (
+    "rules are flipped, lost, lost-beyond-noise, agent-error, masked, missing, inputs-differ, worse, not-shown, "
+    "coverage, regression"
+)
+
+
 @pytest.mark.parametrize(
     ("rule", "hint"),
     [
@@ -180,14 +186,14 @@ def test_an_unreadable_input_is_an_error_and_no_gate() -> None:
         ("flippd>3", "did you mean flipped?"),
         ("agent_error", "did you mean agent-error?"),
         ("worse>2", "worse takes no number"),
-        ("lost>", "it is lost or lost>N, N a whole number"),
-        ("lost>-1", "it is lost or lost>N, N a whole number"),
-        ("coverage<95", "did you mean coverage?"),
-        ("lost>1\n", "it is lost or lost>N, N a whole number"),
-        ("lost>\u0663", "it is lost or lost>N, N a whole number"),
-        ("lost>" + "9" * 5000, "it is lost or lost>N, N a whole number"),
-        ("", "rules are flipped, lost, agent-error, masked, missing, worse"),
-        ("zzz", "rules are flipped, lost, agent-error, masked, missing, worse"),
+        ("lost>", "it is lost, lost>N or lost>N%, N a number"),
+        ("lost>-1", "it is lost, lost>N or lost>N%, N a number"),
+        ("coverage<95", "it is coverage<N%"),
+        ("lost>1\n", "it is lost, lost>N or lost>N%, N a number"),
+        ("lost>\u0663", "it is lost, lost>N or lost>N%, N a number"),
+        ("lost>" + "9" * 5000, "it is lost, lost>N or lost>N%, N a number"),
+        ("", RULES_ARE),
+        ("zzz", RULES_ARE),
     ],
 )
 def test_an_unknown_rule_is_wrong_usage(rule: str, hint: str) -> None:

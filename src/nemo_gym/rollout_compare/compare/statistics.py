@@ -93,6 +93,9 @@ def paired_statistics(
         return _explained(
             Statistics(
                 n=0,
+                pass_fail=all(
+                    reward in {0.0, 1.0} for task in tasks.unmeasured for reward in task if reward is not None
+                ),
                 old_wins=0,
                 new_wins=0,
                 verdict=Verdict.CANNOT_TELL,
@@ -180,6 +183,10 @@ def _computable(rewards: Sequence[float]) -> bool:
 def _check(tasks: MeasuredTasks) -> None:
     if len(tasks.old) != len(tasks.new):
         raise ValueError(f"{len(tasks.old)} old rewards and {len(tasks.new)} new ones are not pairs")
-    known = (reward for task in tasks.unmeasured for reward in task if reward is not None)
-    if not all(map(math.isfinite, chain(tasks.old, tasks.new, known))):
+    if not all(map(math.isfinite, chain(tasks.old, tasks.new, _known(tasks.unmeasured)))):
         raise ValueError("a reward that is not finite is not measured: its task is masked")
+
+
+def _known(unmeasured: Sequence[UnmeasuredTask]) -> Iterator[float]:
+    """The rewards of the sides that did measure a task."""
+    return (reward for task in unmeasured for reward in task if reward is not None)

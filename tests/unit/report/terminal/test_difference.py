@@ -35,7 +35,7 @@ def solved(*, old: int = 0, new: int = 0, both: int = 0, neither: int = 0) -> Me
     return [(1.0, 0.0)] * old + [(0.0, 1.0)] * new + [(1.0, 1.0)] * both + [(0.0, 0.0)] * neither
 
 
-def rows(rewards: list[float | None]) -> list[dict[str, Any]]:
+def rows(rewards: Sequence[float | None]) -> list[dict[str, Any]]:
     return [{"task_id": f"{n:04}", "reward": reward} for n, reward in enumerate(rewards)]
 
 
@@ -62,7 +62,7 @@ def test_no_significant_change_comes_with_what_could_have_been_found() -> None:
         "no significant change: 54.6% -> 58.8% (+4.2 points, p = 0.24); 31 lost, 41 won",
         "the true change is between -2.8 and +11.2 points (95%, 240 tasks)",
         "a true change of 9.9 points would be found 4 times in 5",
-        "to find a change of 4.2 points that often takes 5.6 times the tasks (1,355)",
+        "to find 4.2 points 4 times in 5 takes 5.6 times the tasks (1,355)",
         "chance that new is better: 88%",
     ]
 
@@ -104,7 +104,7 @@ def test_nothing_to_compare() -> None:
     assert said([(1.0, None), (None, None)]) == [
         "cannot tell: nothing to compare; 0 lost, 0 won, 2 masked",
         "no task was measured on both sides: run the masked and missing tasks again",
-        "had the 2 unmeasured tasks gone against new: -1.000; for new: +0.500; had they failed: -0.500",
+        "had the 2 unmeasured tasks gone against new: -100 points; for new: +50; had they failed: -50",
     ]
 
 
@@ -162,11 +162,11 @@ def test_flips_with_agent_errors_are_left_out_for_once_where_that_changes_the_ve
         ),
         (
             {"to_decide": ToDecide(0.02, 400, 12, True)},
-            "to find a change of 2 points that often takes 4 times the tasks (400), or 12 attempts a task",
+            "to find 2 points 4 times in 5 takes 4 times the tasks (400), or 12 attempts a task",
         ),
         (
             {"to_decide": ToDecide(0.02, 2_500, None, False)},
-            "to find a change of 2 points that often takes 25 times the tasks (2,500); no number of attempts will do",
+            "to find 2 points 4 times in 5 takes 25 times the tasks (2,500); no number of attempts will do",
         ),
         (
             {"unmeasured": Unmeasured(2)},
@@ -174,11 +174,11 @@ def test_flips_with_agent_errors_are_left_out_for_once_where_that_changes_the_ve
         ),
         (
             {"margin": Margin(0.02, -0.041, 0.01, Conclusion.NOT_SHOWN)},
-            "not shown to be the same within 2 points, or not worse by it: it could be as low as -4.1 points",
+            "it could be as low as -4.1 points (95%), so it is not shown not to be worse either",
         ),
         (
             {"margin": Margin(0.02, None, None, Conclusion.NOT_SHOWN)},
-            "not shown to be the same within 2 points, or not worse by it",
+            "there is no interval to hold the margin against",
         ),
         (
             {"clustered": Clustered("text", 12, -0.1, 0.02, 0.2)},
@@ -206,11 +206,21 @@ def test_what_nobody_would_do_is_not_proposed(need: ToDecide) -> None:
         (Verdict.SAME, Conclusion.SAME, "same within 5 points: 92% -> 90%"),
         (Verdict.NOT_WORSE, Conclusion.NOT_WORSE, "not worse by 5 points: 92% -> 90%"),
         (Verdict.WORSE, Conclusion.NOT_SHOWN, "worse: 92% -> 90%"),
+        (
+            Verdict.NO_SIGNIFICANT_CHANGE,
+            Conclusion.NOT_SHOWN,
+            "not shown to be the same within 5 points: 92% -> 90%",
+        ),
     ],
 )
 def test_a_margin_is_in_the_decision(verdict: Verdict, conclusion: Conclusion, words: str) -> None:
     lines = shown(verdict=verdict, margin=Margin(0.05, -0.04, 0.04, conclusion))
     assert lines[0].startswith(words)
+
+
+def test_a_margin_that_is_not_shown_beside_a_loss_is_told_below_it() -> None:
+    lines = shown(verdict=Verdict.WORSE, margin=Margin(0.05, -0.08, -0.01, Conclusion.NOT_SHOWN))
+    assert lines[1] == "not shown to be the same within 5 points: it could be as low as -8 points (95%)"
 
 
 def test_groups_are_a_table() -> None:

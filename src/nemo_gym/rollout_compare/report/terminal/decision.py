@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nemo_gym.rollout_compare.report.terminal.words import counted
+from nemo_gym.rollout_compare.report.terminal.words import many
 from nemo_gym.rollout_compare.schema import Category, CompareResult, Statistics, Verdict
 
 # Nobody decides by how far below this a p-value is, and draws cannot show it.
@@ -21,7 +21,7 @@ def decision_text(result: CompareResult) -> str | None:
         return None
     text = f"{verdict_text(figures)}: {means_text(figures)}; {', '.join(_tasks(result, figures))}"
     if figures.unmeasured and figures.unmeasured.could_overturn:
-        unmeasured = counted(figures.unmeasured.tasks, "unmeasured task")
+        unmeasured = many(figures.unmeasured.tasks, "unmeasured task")
         text += f"; but the {unmeasured} could overturn this"
     return text
 
@@ -32,6 +32,8 @@ def verdict_text(figures: Statistics) -> str:
         return f"same within {size_text(figures, figures.margin.margin)}"
     if figures.margin and figures.verdict is Verdict.NOT_WORSE:
         return f"not worse by {size_text(figures, figures.margin.margin)}"
+    if figures.margin and figures.verdict is Verdict.NO_SIGNIFICANT_CHANGE:
+        return f"not shown to be the same within {size_text(figures, figures.margin.margin)}"
     return figures.verdict.value
 
 
@@ -40,7 +42,7 @@ def means_text(figures: Statistics) -> str:
     if not figures.n:
         return "nothing to compare"
     if figures.mean_old is None or figures.mean_new is None or figures.delta is None:
-        return f"{counted(figures.n, 'task')} without figures"
+        return f"{many(figures.n, 'task')} without figures"
     means = f"{value_text(figures, figures.mean_old)} -> {value_text(figures, figures.mean_new)}"
     if not figures.old_wins + figures.new_wins:
         return f"{means}; {_nothing_changed(figures)}"

@@ -13,7 +13,7 @@ from nemo_gym.rollout_compare.report.terminal.decision import (
     value_text,
 )
 from nemo_gym.rollout_compare.report.terminal.groups import group_lines
-from nemo_gym.rollout_compare.report.terminal.words import counted, label
+from nemo_gym.rollout_compare.report.terminal.words import label, many
 from nemo_gym.rollout_compare.schema import CompareResult, Conclusion, Repeats, Statistics, Unmeasured, Verdict
 
 # What takes more than so many times the tasks nobody will do.
@@ -43,9 +43,14 @@ def _margin(figures: Statistics) -> Iterator[str]:
     margin = figures.margin
     if margin is None or margin.conclusion is not Conclusion.NOT_SHOWN:
         return
-    size = size_text(figures, margin.margin)
-    low = "" if margin.low is None else f": it could be as low as {change_text(figures, margin.low)}"
-    yield f"not shown to be the same within {size}, or not worse by it{low}"
+    if margin.low is None:
+        yield "there is no interval to hold the margin against"
+    elif figures.verdict is Verdict.NO_SIGNIFICANT_CHANGE:
+        low = change_text(figures, margin.low)
+        yield f"it could be as low as {low} (95%), so it is not shown not to be worse either"
+    else:
+        size = size_text(figures, margin.margin)
+        yield f"not shown to be the same within {size}: it could be as low as {change_text(figures, margin.low)} (95%)"
 
 
 def _interval(figures: Statistics) -> Iterator[str]:
@@ -53,14 +58,14 @@ def _interval(figures: Statistics) -> Iterator[str]:
         return
     ends = f"{change_text(figures, figures.ci_low, unit=False)} and {change_text(figures, figures.ci_high)}"
     on = " on tasks like these" * (figures.on_these_tasks is not None)
-    yield f"the true change{on} is between {ends} (95%, {counted(figures.n, 'task')})"
+    yield f"the true change{on} is between {ends} (95%, {many(figures.n, 'task')})"
     these = figures.on_these_tasks
     if these is None:
         return
     interval = ""
     if these.ci_low is not None and these.ci_high is not None:
         interval = f" ({change_text(figures, these.ci_low, unit=False)} to {change_text(figures, these.ci_high)})"
-    tasks = counted(these.tasks, "task")
+    tasks = many(these.tasks, "task")
     yield f"on these {tasks}: {change_text(figures, these.delta)}{interval}, {p_text(these.p_value)}"
 
 
@@ -75,7 +80,7 @@ def _power(figures: Statistics) -> Iterator[str]:
             attempts = f", or {need.attempts:,} attempts a task"
         elif need.attempts_enough is False:
             attempts = "; no number of attempts will do"
-        yield f"to find a change of {size_text(figures, need.delta)} that often takes {times}{attempts}"
+        yield f"to find {size_text(figures, need.delta)} 4 times in 5 takes {times}{attempts}"
     changed = figures.old_wins + figures.new_wins
     if figures.chance_better is not None and changed and figures.verdict is Verdict.NO_SIGNIFICANT_CHANGE:
         yield f"chance that new is better: {100 * figures.chance_better:.0f}%"
@@ -107,7 +112,7 @@ def _unmeasured(figures: Statistics) -> Iterator[str]:
     bounds = figures.unmeasured
     if bounds is None or not bounds.tasks:
         return
-    tasks = f"the {counted(bounds.tasks, 'unmeasured task')}"
+    tasks = f"the {many(bounds.tasks, 'unmeasured task')}"
     if bounds.delta_worst is None or bounds.delta_best is None or bounds.as_failed is None:
         yield f"{tasks} could change this without limit: rewards are not all from 0 to 1"
         return
@@ -135,13 +140,13 @@ def _attempts(result: CompareResult, figures: Statistics) -> Iterator[str]:
     partly = partly_measured(result)
     if partly:
         count = "counts by its" if partly == 1 else "count by their"
-        yield f"{counted(partly, 'partly masked task')} {count} measured attempts"
+        yield f"{many(partly, 'partly masked task')} {count} measured attempts"
     chance = figures.by_chance
     if chance is not None and chance.flips:
         beyond = f"{chance.beyond_noise:,} beyond noise, about {_about(chance.expected_beyond_noise)} expected"
         if not chance.beyond_noise and not chance.expected_beyond_noise:
             beyond = "a task's attempts are too few to tell which"
-        yield f"{counted(chance.flips, 'flip')}, about {_about(chance.expected)} expected of equal systems; {beyond}"
+        yield f"{many(chance.flips, 'flip')}, about {_about(chance.expected)} expected of equal systems; {beyond}"
     if figures.attempts and len(figures.attempts) > 1:
         most = figures.attempts[-1]
         for name, rate in ((f"pass@{most.k}", most.pass_at), (f"pass^{most.k}", most.pass_all)):
@@ -158,7 +163,7 @@ def _attempts(result: CompareResult, figures: Statistics) -> Iterator[str]:
         for sides in ((task.old for task in result.tasks), (task.new for task in result.tasks))
     )
     if old or new:
-        yield f"flaky (attempts at one task disagree): old {counted(old, 'task')}, new {counted(new, 'task')}"
+        yield f"flaky (attempts at one task disagree): old {many(old, 'task')}, new {many(new, 'task')}"
 
 
 def _about(number: float) -> str:

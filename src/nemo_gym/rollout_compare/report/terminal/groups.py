@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nemo_gym.rollout_compare.report.terminal.decision import change_text, p_text, value_text
-from nemo_gym.rollout_compare.report.terminal.words import counted
+from nemo_gym.rollout_compare.report.terminal.words import many
 from nemo_gym.rollout_compare.schema import Statistics, Subset, Subsets
 from nemo_gym.rollout_compare.text.terminal import one_line
 
@@ -19,7 +19,7 @@ def group_lines(figures: Statistics) -> Iterator[str]:
     """What the groups that were asked for say."""
     if figures.clustered is not None:
         related = figures.clustered
-        kept = f"with tasks of one {one_line(related.field)} kept together ({counted(related.groups, 'group')})"
+        kept = f"with tasks of one {one_line(related.field)} kept together ({many(related.groups, 'group')})"
         if related.ci_low is None or related.ci_high is None or related.p_value is None:
             yield f"{kept}: too few groups to tell, or no change"
         else:

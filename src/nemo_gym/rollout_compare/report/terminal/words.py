@@ -15,6 +15,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def many(number: int, noun: str) -> str:
+    """A number that may be large with its noun: `1 task`, `2,000 tasks`."""
+    return counted(number, noun).replace(str(number), f"{number:,}", 1)
+
+
 def label(text: str) -> str:
     """A task's label or a test's name, one line and not too long; an empty one is made visible."""
     return one_line(text, LABEL_LIMIT) or "''"
