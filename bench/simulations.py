@@ -125,8 +125,9 @@ def bounds_rows(draw: Any, runs: int) -> Iterator[tuple[object, ...]]:
             lost: list[UnmeasuredTask] = [
                 (None if gone_old[i] else old[i], None if gone_new[i] else new[i]) for i in numpy.flatnonzero(~known)
             ]
-            bounds = unmeasured_bounds(before, after, lost, REWARD_TOLERANCE)
-            interval = paired.basics_of(before, after, tested=False).interval()
+            figures = paired.basics_of(before, after, tested=False)
+            bounds = unmeasured_bounds(figures, before, after, lost, REWARD_TOLERANCE)
+            interval = figures.interval()
             held += bounds.low <= TRUE[change] <= bounds.high
             naive += interval.low <= TRUE[change] <= interval.high
         yield mask, change, tasks, f"{naive / runs:.1%}", f"{held / runs:.1%}"

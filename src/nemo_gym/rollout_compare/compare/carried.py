@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import sub
 
 from nemo_gym.rollout_compare.compare.decisions import margin_of, verdict_of
 from nemo_gym.rollout_compare.compare.paired import Basics, basics_of
@@ -55,7 +56,7 @@ def carried_by(
 
 def _largest(old: Sequence[float], new: Sequence[float], tolerance: float) -> int | None:
     """The place of the largest change, None if there are several as large."""
-    sizes = [abs(after - before) for before, after in zip(old, new, strict=True)]
+    sizes = list(map(abs, map(sub, new, old)))
     largest = max(sizes)
     as_large = sum(map((largest - tolerance).__le__, sizes))
     return sizes.index(largest) if as_large == 1 else None

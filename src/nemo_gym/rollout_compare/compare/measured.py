@@ -25,30 +25,29 @@ def measured_tasks(
         groups: By the name of a field its value for each of the tasks.
         cluster: A field's name and its value for each of the tasks.
     """
-    labels: list[str] = []
     before: list[TaskSide | Measured] = []
     after: list[TaskSide | Measured] = []
     places: list[int] = []
-    doubtful: list[int] = []
     unmeasured: list[UnmeasuredTask] = []
     for place, task in enumerate(tasks):
-        old = task.old.measured if task.old else None
-        new = task.new.measured if task.new else None
-        if old is None or new is None:
-            unmeasured.append((old.reward if old else None, new.reward if new else None))
+        old, new = task.old, task.new
+        # Most sides are wholly measured: asking these for what is measured of them would cost a call each.
+        one = old if old is None or old.masked is None else old.measured
+        other = new if new is None or new.masked is None else new.measured
+        if one is None or other is None:
+            unmeasured.append((one.reward if one else None, other.reward if other else None))
             continue
-        if task.category is Category.FLIPPED_AGENT_ERROR:
-            doubtful.append(len(labels))
-        labels.append(task.task)
-        before.append(old)
-        after.append(new)
+        before.append(one)
+        after.append(other)
         places.append(place)
+    measured = tasks if len(places) == len(tasks) else [tasks[place] for place in places]
+    doubtful = Category.FLIPPED_AGENT_ERROR
     return MeasuredTasks(
         old=_rewards(before),
         new=_rewards(after),
-        labels=labels,
+        labels=[task.task for task in measured],
         cases=_cases(before, after),
-        doubtful=doubtful,
+        doubtful=[place for place, task in enumerate(measured) if task.category is doubtful],
         groups={field: [values[place] for place in places] for field, values in (groups or {}).items()},
         cluster=cluster and (cluster[0], [cluster[1][place] for place in places]),
         unmeasured=unmeasured,
@@ -61,11 +60,8 @@ def _rewards(sides: Iterable[TaskSide | Measured]) -> list[float]:
 
 def _cases(old: Sequence[TaskSide | Measured], new: Sequence[TaskSide | Measured]) -> Cases | None:
     """How many tasks had which attempts solved; None without any task, or where a reward is neither 0 nor 1."""
-    columns = [
-        [value for side in sides if (value := getattr(side, name)) is not None]
-        for sides in (old, new)
-        for name in ("solved", "rows")
-    ]
-    if not old or any(len(column) < len(old) for column in columns):
+    solved = [side.solved for side in old], [side.solved for side in new]
+    if not old or any(None in side for side in solved):
         return None
-    return Counter({Case(*case): tasks for case, tasks in Counter(zip(*columns, strict=True)).items()})
+    cases = Counter(zip(solved[0], (side.rows for side in old), solved[1], (side.rows for side in new), strict=True))
+    return Counter({Case(*case): tasks for case, tasks in cases.items()})  # type: ignore[arg-type]  # none is None

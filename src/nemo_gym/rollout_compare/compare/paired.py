@@ -140,8 +140,8 @@ class Interval(NamedTuple):
 class Basics(NamedTuple):
     """The figures of a set of tasks that all others build on; see `Statistics` for what each means.
 
-    Beside them `pass_fail`: whether every task's reward is 0 or 1 on both sides; `bounded`: whether all lie from 0 to
-    1; and `error`: the standard error of delta, None where no task changed or there is no spread.
+    Beside them `total`: the sum of the differences; `pass_fail`: whether every task's reward is 0 or 1 on both sides;
+    `bounded`: whether all lie from 0 to 1; and `error`: the standard error of delta, None where no task changed or there is no spread.
     """
 
     n: int
@@ -149,6 +149,7 @@ class Basics(NamedTuple):
     bounded: bool
     mean_old: float
     mean_new: float
+    total: float
     delta: float
     error: float | None
     old_wins: int
@@ -187,6 +188,7 @@ def basics_of(
         tested: Whether there is to be a p-value.
     """
     differences = differences_of(old, new, tolerance)
+    total = math.fsum(differences)
     old_wins = sum(map((-tolerance).__gt__, differences))
     new_wins = sum(map(tolerance.__lt__, differences))
     pass_fail = all(side.count(0.0) + side.count(1.0) == len(side) for side in (old, new))
@@ -200,7 +202,8 @@ def basics_of(
         bounded=all(min(side) >= 0 and max(side) <= 1 for side in (old, new)),
         mean_old=mean(old),
         mean_new=mean(new),
-        delta=mean(differences),
+        total=total,
+        delta=total / len(old),
         error=standard_error(differences) if old_wins + new_wins else None,
         old_wins=old_wins,
         new_wins=new_wins,

@@ -88,8 +88,9 @@ def paired_statistics(
     _check(tasks)
     if not all(map(_computable, (tasks.old, tasks.new))):
         return _too_large(tasks, tolerance)
-    bounds = unmeasured_bounds(tasks.old, tasks.new, tasks.unmeasured, tolerance)
-    if not tasks.old:
+    figures = basics_of(tasks.old, tasks.new, tolerance) if tasks.old else None
+    bounds = unmeasured_bounds(figures, tasks.old, tasks.new, tasks.unmeasured, tolerance)
+    if figures is None:
         return _explained(
             Statistics(
                 n=0,
@@ -104,7 +105,6 @@ def paired_statistics(
             ),
             tasks,
         )
-    figures = basics_of(tasks.old, tasks.new, tolerance)
     judged = margin_of(figures, margin)
     return _explained(_statistics(tasks, figures, judged, bounds, tolerance), tasks)
 

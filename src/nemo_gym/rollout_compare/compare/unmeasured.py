@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from nemo_gym.rollout_compare.compare.distributions import fisher_exact_two_sided
-from nemo_gym.rollout_compare.compare.paired import basics_of, mean
-from nemo_gym.rollout_compare.schema import Selection, Side, Unmeasured
+from nemo_gym.rollout_compare.compare.paired import Basics, basics_of, differences_of, mean
+from nemo_gym.rollout_compare.schema import REWARD_TOLERANCE, Selection, Side, Unmeasured
 
 #: A task that some side did not measure: its old and its new reward, None for each that is missing or masked.
 UnmeasuredTask = tuple[float | None, float | None]
@@ -19,7 +20,11 @@ _SOLVED = 0.5
 
 
 def unmeasured_bounds(
-    old: Sequence[float], new: Sequence[float], unmeasured: Sequence[UnmeasuredTask], tolerance: float
+    figures: Basics | None,
+    old: Sequence[float],
+    new: Sequence[float],
+    unmeasured: Sequence[UnmeasuredTask],
+    tolerance: float,
 ) -> Unmeasured | None:
     """Bound delta over all tasks by giving every unmeasured side the worst and the best reward it could have had.
 
@@ -32,16 +37,25 @@ def unmeasured_bounds(
     J. Horowitz and C. Manski, J. Am. Stat. Assoc. 95 (2000) 77-84; G. Imbens and C. Manski, "Confidence intervals for
     partially identified parameters", Econometrica 72 (2004) 1845-1857.
 
+    Args:
+        figures: The figures of the measured tasks, None without any.
+        old: The old side's rewards of the measured tasks.
+        new: The new side's.
+        unmeasured: The tasks that a side did not measure.
+        tolerance: What counts as no difference.
+
     Returns:
         The bounds; only the number of tasks if a measured reward lies outside 0 to 1; None if there is no task at all.
     """
-    if not old and not unmeasured:
+    if figures is None and not unmeasured:
         return None
     known = [reward for task in unmeasured for reward in task if reward is not None]
-    if not all(min(side) >= 0 and max(side) <= 1 for side in (old, new, known) if side):
+    if (figures and not figures.bounded) or any(not 0 <= reward <= 1 for reward in known):
         return Unmeasured(len(unmeasured))
     worst, best, failed = (
-        basics_of([*old, *_filled(unmeasured, 0, gone)], [*new, *_filled(unmeasured, 1, came)], tolerance, tested=False)
+        _with_more(
+            figures, differences_of(_filled(unmeasured, 0, gone), _filled(unmeasured, 1, came), tolerance), known
+        )
         for gone, came in ((1.0, 0.0), (0.0, 1.0), (0.0, 0.0))
     )
     low, high = worst.interval(), best.interval()
@@ -58,6 +72,38 @@ def unmeasured_bounds(
 
 def _filled(unmeasured: Sequence[UnmeasuredTask], side: int, missing: float) -> list[float]:
     return [missing if (reward := task[side]) is None else reward for task in unmeasured]
+
+
+def _with_more(figures: Basics | None, more: Sequence[float], known: Sequence[float]) -> Basics:
+    """The figures of the measured tasks with the differences of more tasks added, without looking at the former again.
+
+    Squares around the common mean are those around each part's own plus what the means are apart.
+    """
+    if figures is None:
+        return _of_differences(more, known)
+    if not more:
+        return figures
+    n = figures.n + len(more)
+    delta = math.fsum((figures.total, *more)) / n
+    own = (figures.error or 0.0) ** 2 * figures.n * (figures.n - 1)
+    squares = own + figures.n * (figures.delta - delta) ** 2 + math.fsum((one - delta) ** 2 for one in more)
+    added = _of_differences(more, known)
+    return figures._replace(
+        n=n,
+        pass_fail=figures.pass_fail and added.pass_fail,
+        total=delta * n,
+        delta=delta,
+        error=math.sqrt(squares / (n - 1) / n) if squares > REWARD_TOLERANCE else None,
+        old_wins=figures.old_wins + added.old_wins,
+        new_wins=figures.new_wins + added.new_wins,
+    )
+
+
+def _of_differences(differences: Sequence[float], known: Sequence[float]) -> Basics:
+    """What the interval needs to know of tasks of which no more than their differences matters."""
+    zeros = [0.0] * len(differences)
+    figures = basics_of(zeros, differences, tested=False)
+    return figures._replace(pass_fail={0.0, 1.0}.issuperset(known), bounded=True)
 
 
 def _selections(

@@ -32,7 +32,7 @@ Measured = list[tuple[float | None, float | None]]
 
 
 def solved(*, old: int = 0, new: int = 0, both: int = 0, neither: int = 0) -> Measured:
-    return [(1.0, 0.0)] * old + [(0.0, 1.0)] * new + [(1.0, 1.0)] * both + [(0.0, 0.0)] * neither
+    return [*[(1.0, 0.0)] * old, *[(0.0, 1.0)] * new, *[(1.0, 1.0)] * both, *[(0.0, 0.0)] * neither]
 
 
 def rows(rewards: Sequence[float | None]) -> list[dict[str, Any]]:
