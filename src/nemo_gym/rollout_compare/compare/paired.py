@@ -141,7 +141,8 @@ class Basics(NamedTuple):
     """The figures of a set of tasks that all others build on; see `Statistics` for what each means.
 
     Beside them `total`: the sum of the differences; `pass_fail`: whether every task's reward is 0 or 1 on both sides;
-    `bounded`: whether all lie from 0 to 1; and `error`: the standard error of delta, None where no task changed or there is no spread.
+    `bounded`: whether all lie from 0 to 1; and `error`: the standard error of delta, None where no task changed or
+    there is no spread.
     """
 
     n: int

@@ -53,10 +53,8 @@ def unmeasured_bounds(
     if (figures and not figures.bounded) or any(not 0 <= reward <= 1 for reward in known):
         return Unmeasured(len(unmeasured))
     worst, best, failed = (
-        _with_more(
-            figures, differences_of(_filled(unmeasured, 0, gone), _filled(unmeasured, 1, came), tolerance), known
-        )
-        for gone, came in ((1.0, 0.0), (0.0, 1.0), (0.0, 0.0))
+        _with_more(figures, _differences(unmeasured, *filling, tolerance), known)
+        for filling in ((1.0, 0.0), (0.0, 1.0), (0.0, 0.0))
     )
     low, high = worst.interval(), best.interval()
     return Unmeasured(
@@ -70,8 +68,13 @@ def unmeasured_bounds(
     )
 
 
-def _filled(unmeasured: Sequence[UnmeasuredTask], side: int, missing: float) -> list[float]:
-    return [missing if (reward := task[side]) is None else reward for task in unmeasured]
+def _differences(
+    unmeasured: Sequence[UnmeasuredTask], missing_old: float, missing_new: float, tolerance: float
+) -> list[float]:
+    """New less old of each task, with what is missing filled in."""
+    old = [missing_old if reward is None else reward for reward, _ in unmeasured]
+    new = [missing_new if reward is None else reward for _, reward in unmeasured]
+    return differences_of(old, new, tolerance)
 
 
 def _with_more(figures: Basics | None, more: Sequence[float], known: Sequence[float]) -> Basics:
