@@ -2,24 +2,25 @@
 
 from nemo_gym.rollout_compare.compare.attempts import Case
 from nemo_gym.rollout_compare.compare.measured import measured_tasks
-from nemo_gym.rollout_compare.schema import Category, Measured, Side, TaskComparison, TaskSide
+from nemo_gym.rollout_compare.schema import Category, Mask, MaskKind, Measured, Side, TaskComparison, TaskSide
 
 
-def side(reward: float | None, masked: str | None = None, *, rows: int = 1, part: Measured | None = None) -> TaskSide:
+def side(reward: float | None, *, masked: bool = False, rows: int = 1, part: Measured | None = None) -> TaskSide:
     solved = round(reward * rows) if reward is not None and not masked and (reward * rows).is_integer() else None
-    return TaskSide(rows, reward, int(reward is not None), masked, solved=solved, measured_part=part)
+    mask = Mask(MaskKind.MASK_SAMPLE) if masked else None
+    return TaskSide(rows, reward, int(reward is not None), mask, solved=solved, measured_part=part)
 
 
 TASKS = (
     TaskComparison("flip", Category.FLIPPED, side(1.0), side(0.0), Side.OLD),
     TaskComparison("doubtful", Category.FLIPPED_AGENT_ERROR, side(0.0), side(1.0), Side.NEW),
     TaskComparison("same", Category.IDENTICAL, side(0.75, rows=4), side(0.75, rows=4)),
-    TaskComparison("masked", Category.MASKED, side(1.0), side(0.0, "mask_sample")),
-    TaskComparison("both masked", Category.MASKED, side(None, "no reward"), side(0.5, "mask_sample")),
-    TaskComparison("partly", Category.MASKED, side(0.5, "1/3 rows masked", part=Measured(2, 0.5, 1)), side(1.0)),
+    TaskComparison("masked", Category.MASKED, side(1.0), side(0.0, masked=True)),
+    TaskComparison("both masked", Category.MASKED, side(None, masked=True), side(0.5, masked=True)),
+    TaskComparison("partly", Category.MASKED, side(0.5, masked=True, part=Measured(2, 0.5, 1)), side(1.0)),
     TaskComparison("old only", Category.MISSING, side(0.25), None),
     TaskComparison("new only", Category.MISSING, None, side(0.75)),
-    TaskComparison("masked and missing", Category.MISSING, None, side(0.75, "mask_sample")),
+    TaskComparison("masked and missing", Category.MISSING, None, side(0.75, masked=True)),
 )
 
 

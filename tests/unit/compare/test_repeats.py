@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from nemo_gym.rollout_compare.compare.repeats import compare_repeats, is_flaky, solved_of
-from nemo_gym.rollout_compare.schema import Measured, Repeats, TaskSide
+from nemo_gym.rollout_compare.schema import Mask, MaskKind, Measured, Repeats, TaskSide
 
 
 def near(p_value: float) -> Any:
@@ -21,19 +21,19 @@ def side(rewards: list[float]) -> TaskSide:
 
 
 def test_a_flip_within_the_noise_of_its_attempts() -> None:
-    assert compare_repeats(attempts(3, 4), attempts(1, 4)) == Repeats("3/4", "1/4", near(34 / 70), True)
+    assert compare_repeats(attempts(3, 4), attempts(1, 4)) == Repeats(3, 4, 1, 4, near(34 / 70), True)
 
 
 def test_a_flip_beyond_the_noise_of_its_attempts() -> None:
-    assert compare_repeats(attempts(4, 4), attempts(0, 4)) == Repeats("4/4", "0/4", near(2 / 70), False)
+    assert compare_repeats(attempts(4, 4), attempts(0, 4)) == Repeats(4, 4, 0, 4, near(2 / 70), False)
 
 
 def test_unequal_numbers_of_attempts() -> None:
-    assert compare_repeats(attempts(2, 2), attempts(0, 8)) == Repeats("2/2", "0/8", near(1 / 45), False)
+    assert compare_repeats(attempts(2, 2), attempts(0, 8)) == Repeats(2, 2, 0, 8, near(1 / 45), False)
 
 
 def test_p_exactly_at_the_noise_level_is_beyond_it() -> None:
-    assert compare_repeats(attempts(2, 4), attempts(0, 12)) == Repeats("2/4", "0/12", 0.05, False)
+    assert compare_repeats(attempts(2, 4), attempts(0, 12)) == Repeats(2, 4, 0, 12, 0.05, False)
 
 
 @pytest.mark.parametrize("tried", [2, 3])
@@ -46,9 +46,9 @@ def test_fewer_than_four_attempts_a_side_cannot_tell(tried: int) -> None:
 
 def test_measured_attempts_count_where_others_are_masked() -> None:
     """By hand: 4 of 4 against 0 of 4 comes up in 2 of C(8, 4) = 70 ways."""
-    old = TaskSide(5, 0.8, 5, "1/5 rows masked: mask_sample", measured_part=Measured(4, 1.0, 4))
-    assert compare_repeats(old, attempts(0, 4)) == Repeats("4/4", "0/4", near(2 / 70), False)
-    assert compare_repeats(TaskSide(2, 0.5, 2, "2/2 rows masked: mask_sample"), attempts(0, 4)) is None
+    old = TaskSide(5, 0.8, 5, Mask(MaskKind.MASK_SAMPLE), masked_rows=1, measured_part=Measured(4, 1.0, 4))
+    assert compare_repeats(old, attempts(0, 4)) == Repeats(4, 4, 0, 4, near(2 / 70), False)
+    assert compare_repeats(TaskSide(2, 0.5, 2, Mask(MaskKind.MASK_SAMPLE), masked_rows=2), attempts(0, 4)) is None
 
 
 @pytest.mark.parametrize(

@@ -11,18 +11,20 @@ from typing import Any, TypedDict, Unpack
 from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.app.options import OPTIONS
+from nemo_gym.rollout_compare.app.provenance import provenance
 from nemo_gym.rollout_compare.app.values import Options
 from nemo_gym.rollout_compare.compare.categories import compare_tables
 from nemo_gym.rollout_compare.compare.gate import allowed_of, check_rules, no_longer_needed
 from nemo_gym.rollout_compare.compare.questions import Questions
 from nemo_gym.rollout_compare.engine.pieces import Progress
+from nemo_gym.rollout_compare.engine.provenance import same_file_notes
 from nemo_gym.rollout_compare.engine.runs import run_tables
 from nemo_gym.rollout_compare.engine.workers import default_jobs
 from nemo_gym.rollout_compare.explain.findings import with_findings
 from nemo_gym.rollout_compare.explain.logs import LogRoots
 from nemo_gym.rollout_compare.files.inputs import STDIN
 from nemo_gym.rollout_compare.producers import LocatedRun, Plan, Run, locate_run
-from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult, Note, Side
+from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult, Note, NoteKind, Side
 from nemo_gym.rollout_compare.table.table import Table
 
 Watch = Callable[[Sequence[Run]], AbstractContextManager[Progress | None]]
@@ -115,6 +117,11 @@ def compare_runs(
         jobs = options.jobs or default_jobs([shard.main for run in opened for shard in run.shards])
         plans = [Plan(keys[side], options.skip_bad_lines) for side in Side]
         result = compare_tables(_tables(opened, plans, jobs, watch), _questions(options))
+        result = replace(
+            result,
+            run=provenance(options, opened, [result.old_rows, result.new_rows]),
+            notes=(*same_file_notes(*opened), *result.notes),
+        )
         result = _gated(result, options.fail_on, options.allow)
         return with_findings(result, roots, options.tail, jobs) if explain else result
 
@@ -138,7 +145,7 @@ def _gated(result: CompareResult, rules: Sequence[str], allow: str | None) -> Co
     except OSError as error:
         raise CompareInputError(f"cannot read {allow}: {error.strerror}") from None
     needless = no_longer_needed(result, allowed)
-    note = (Note("allowed, but does not flip any more", needless),) if needless else ()
+    note = (Note(NoteKind.NO_LONGER_FLIPS, tasks=needless),) if needless else ()
     return replace(result, gate=check_rules(result, rules, allowed), notes=(*result.notes, *note))
 
 

@@ -32,8 +32,8 @@ def measured_tasks(
     for place, task in enumerate(tasks):
         old, new = task.old, task.new
         # Most sides are wholly measured: asking these for what is measured of them would cost a call each.
-        one = old if old is None or old.masked is None else old.measured
-        other = new if new is None or new.masked is None else new.measured
+        one = old if old is None or old.mask is None else old.measured
+        other = new if new is None or new.mask is None else new.measured
         if one is None or other is None:
             unmeasured.append((one.reward if one else None, other.reward if other else None))
             continue

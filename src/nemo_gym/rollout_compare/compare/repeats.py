@@ -21,8 +21,10 @@ def compare_repeats(old: TaskSide, new: TaskSide) -> Repeats | None:
     )
     too_few = fisher_exact_two_sided(before.rows, 0, 0, after.rows) > NOISE_LEVEL
     return Repeats(
-        old=f"{before.solved}/{before.rows}",
-        new=f"{after.solved}/{after.rows}",
+        old_solved=before.solved,
+        old_attempts=before.rows,
+        new_solved=after.solved,
+        new_attempts=after.rows,
         p_value=p_value,
         within_noise=p_value > NOISE_LEVEL and not too_few,
         too_few_attempts=too_few,

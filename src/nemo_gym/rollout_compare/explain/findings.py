@@ -20,6 +20,7 @@ from nemo_gym.rollout_compare.schema import (
     Evidence,
     Flip,
     Note,
+    NoteKind,
     Place,
     Side,
     TaskRows,
@@ -88,14 +89,9 @@ def with_findings(
         for task, said in zip(result.agreeing, told[len(flips) :], strict=True)
         if said.tests and (said.tests.broken or said.tests.fixed)
     )
-    limit = f" (of the first {MOST_AGREEING} such tasks)" * (len(result.agreeing) == MOST_AGREEING)
-    notes = [note for note in result.notes if not note.message.startswith(_DIFFERING)]  # of an earlier call
-    if differing:
-        notes.append(Note(f"{_DIFFERING}{limit}", differing))
-    return replace(result, flips=flips, clusters=_clusters(flips), notes=tuple(notes))
-
-
-_DIFFERING = "equal rewards, but single tests differ"
+    total = MOST_AGREEING if len(result.agreeing) == MOST_AGREEING else 0
+    told_too = [Note(NoteKind.TESTS_DIFFER, tasks=differing, total=total)] if differing else []
+    return replace(result, flips=flips, clusters=_clusters(flips), notes=(*result.notes, *told_too))
 
 
 def _findings(tasks: Sequence[TaskRows], roots: Mapping[Side, LogRoots], tail: int, jobs: int) -> list[_Told]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
+
+Count: TypeAlias = Annotated[int, Meta(ge=0)]
+Probability: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 
 
 class Rule(Struct, frozen=True):
@@ -31,9 +34,9 @@ class JoinCheck(Struct, frozen=True):
         tasks_differ: Their labels.
     """
 
-    joined: int = 0
-    inputs_compared: int = 0
-    inputs_differ: int = 0
+    joined: Count = 0
+    inputs_compared: Count = 0
+    inputs_differ: Count = 0
     tasks_differ: tuple[str, ...] = ()
 
 

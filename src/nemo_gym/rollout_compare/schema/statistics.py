@@ -6,6 +6,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from nemo_gym.rollout_compare.schema.figures import Count, Probability
+
 
 class Verdict(StrEnum):
     """What may be said of the new side: at the 5% level or, where a margin was asked for, with regard to it."""
@@ -311,7 +313,7 @@ class Statistics(Struct, frozen=True, kw_only=True):
         why_null: For each figure that is None, why.
     """
 
-    n: int
+    n: Count
     verdict: Verdict
     old_wins: int
     new_wins: int
@@ -322,7 +324,7 @@ class Statistics(Struct, frozen=True, kw_only=True):
     ci_low: float | None = None
     ci_high: float | None = None
     interval: IntervalKind | None = None
-    p_value: float | None = None
+    p_value: Probability | None = None
     test: SignificanceTest | None = None
     borderline: bool = False
     detectable: float | None = None
@@ -346,8 +348,10 @@ class Repeats(Struct, frozen=True):
     """A flip seen through its attempts.
 
     Attributes:
-        old: Solved of measured attempts on the old side, as "3/4".
-        new: The same on the new side.
+        old_solved: How many measured attempts the old side solved.
+        old_attempts: Of how many.
+        new_solved: The same for the new side.
+        new_attempts: Of how many.
         p_value: Fisher's exact two-sided p of the two counts: were both sides equally able, how often would chance
             alone split the solved attempts at least this unevenly?
         within_noise: Whether p_value is above 0.05 though so many attempts could have brought it below. Categories
@@ -356,8 +360,10 @@ class Repeats(Struct, frozen=True):
             a side: then nothing can be told.
     """
 
-    old: str
-    new: str
+    old_solved: int
+    old_attempts: int
+    new_solved: int
+    new_attempts: int
     p_value: float
     within_noise: bool
     too_few_attempts: bool = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nemo_gym.rollout_compare.report.notes import solved_text
 from nemo_gym.rollout_compare.report.terminal.decision import (
     change_text,
     decision_text,
@@ -173,4 +174,5 @@ def _about(number: float) -> str:
 def repeats_text(repeats: Repeats) -> str:
     """A flip seen through its attempts: `3/4 -> 1/4`."""
     told = ": too few attempts to tell" if repeats.too_few_attempts else ": within noise" * repeats.within_noise
-    return f"attempts solved: {repeats.old} -> {repeats.new} (Fisher's exact {p_text(repeats.p_value)}{told})"
+    old, new = solved_text(repeats)
+    return f"attempts solved: {old} -> {new} (Fisher's exact {p_text(repeats.p_value)}{told})"

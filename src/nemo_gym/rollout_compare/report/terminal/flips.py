@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from nemo_gym.rollout_compare.explain.evidence import source_text
 from nemo_gym.rollout_compare.report.terminal.difference import repeats_text
-from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT, counted, label, listed, section
+from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT, label, listed, section
 from nemo_gym.rollout_compare.schema import Cluster, Evidence, Flip, Side, TestChanges, reward_text
 from nemo_gym.rollout_compare.text.terminal import one_line
+from nemo_gym.rollout_compare.text.words import counted
 
 WHERE_LIMIT = 400
 
