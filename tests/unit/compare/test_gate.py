@@ -147,11 +147,14 @@ def test_it_works_with_json_on_standard_output(as_json: tuple[str, ...]) -> None
     assert (done.status, done.stderr) == (3, "gate: lost: 2 tasks\n")
     summary = json.loads(done.stdout)
     jsonschema.validate(summary, summary_schema())
-    assert summary["gate"] == [
-        {"rule": "lost", "value": 2, "tripped": True},
-        {"rule": "lost>2", "value": 2, "tripped": False},
-        {"rule": "worse", "value": "cannot tell", "tripped": False},
-    ]
+    assert summary["gate"] == {
+        "passed": False,
+        "rules": [
+            {"rule": "lost", "value": 2, "tripped": True},
+            {"rule": "lost>2", "value": 2, "tripped": False},
+            {"rule": "worse", "value": "cannot tell", "tripped": False},
+        ],
+    }
 
 
 def test_it_works_with_files_beside_the_report() -> None:
@@ -159,12 +162,12 @@ def test_it_works_with_files_beside_the_report() -> None:
     assert done.status == 3
     assert done.stdout.endswith("\nwrote s.json\nwrote again.txt\n")
     assert done.stderr == "gate: masked: 3 tasks\n"
-    assert json.loads(Path("s.json").read_text("utf-8"))["gate"] == [{"rule": "masked", "value": 3, "tripped": True}]
+    assert json.loads(Path("s.json").read_text("utf-8"))["gate"]["rules"] == [{"rule": "masked", "value": 3, "tripped": True}]
 
 
 def test_without_rules_there_is_no_gate() -> None:
     done = run("--json", "dev", "compare", *files(OLD, NEW))
-    assert json.loads(done.stdout)["gate"] == []
+    assert json.loads(done.stdout)["gate"] == {"passed": True, "rules": []}
     assert done.status == 0
 
 

@@ -122,7 +122,14 @@ class ByChance(Struct, frozen=True):
 
 
 class WithoutAgentErrors(Struct, frozen=True):
-    """The figures without the flips in which an agent erred."""
+    """The figures without the flips that have an agent error.
+
+    Attributes:
+        n: How many tasks are left.
+        delta: Mean of their differences, new minus old; None without any.
+        p_value: Two-sided mid-p; None where none of them changed.
+        verdict: The outcome in a word.
+    """
 
     n: int
     delta: float | None
@@ -131,14 +138,27 @@ class WithoutAgentErrors(Struct, frozen=True):
 
 
 class CarriedBy(Struct, frozen=True):
-    """The one task without which the sign of delta or the verdict would be another."""
+    """The one task without which the sign of delta or the verdict would be another.
+
+    Attributes:
+        task: Its label.
+        delta_without: Delta without it.
+    """
 
     task: str
     delta_without: float
 
 
 class Estimate(Struct, frozen=True):
-    """A figure of both sides, their difference (new minus old), and its 95% interval."""
+    """A figure of both sides, their difference, and its interval.
+
+    Attributes:
+        old: The old side's.
+        new: The new side's.
+        delta: New minus old.
+        ci_low: Lower end of the 95% interval of delta; None with one task, or where all differ by the same.
+        ci_high: Its upper end.
+    """
 
     old: float
     new: float

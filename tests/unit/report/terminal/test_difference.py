@@ -235,7 +235,7 @@ def test_groups_are_a_table() -> None:
         "by kind: not the same everywhere (p = 0.003)",
         "                            tasks     old     new   change  95% interval",
         "  easy                         60     90%     80%      -10  -20 to +1         p = 0.04",
-        "  a very long name of a gr... (12 more characters)     30     50%     50%       +0  -10 to +10",
+        "  a very long ... (12 more characters) ...oup of tasks     30     50%     50%       +0  -10 to +10",
         "  others                       10     50%     75%      +25",
         "  ''                            6     50%     50%       +0",
     ]
