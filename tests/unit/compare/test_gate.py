@@ -162,7 +162,9 @@ def test_it_works_with_files_beside_the_report() -> None:
     assert done.status == 3
     assert done.stdout.endswith("\nwrote s.json\nwrote again.txt\n")
     assert done.stderr == "gate: masked: 3 tasks\n"
-    assert json.loads(Path("s.json").read_text("utf-8"))["gate"]["rules"] == [{"rule": "masked", "value": 3, "tripped": True}]
+    assert json.loads(Path("s.json").read_text("utf-8"))["gate"]["rules"] == [
+        {"rule": "masked", "value": 3, "tripped": True}
+    ]
 
 
 def test_without_rules_there_is_no_gate() -> None:

@@ -305,7 +305,9 @@ def test_the_formula_of_the_interval_follows_the_rewards() -> None:
     assert basics_of([0.0, 1.0], [0.0, 0.0]).interval() == Interval(*tango(1, 0, 2), IntervalKind.TANGO)
     assert basics_of([0.5, 1.0], [0.5, 1.0]).interval() == Interval(*tango(0, 0, 2), IntervalKind.TANGO)
     partial = basics_of([0.5, 1.0], [0.5, 0.0]).interval(0.9)
-    assert partial == Interval(*paired_t_interval(-0.5, 0.5, 2, 0.9), IntervalKind.PAIRED_T)
+    assert partial == Interval(-1.0, 1.0, IntervalKind.PAIRED_T)  # cut off: -0.5 -+ 6.3 * 0.5
+    wide = basics_of([5.0, 1.0], [5.0, 0.0]).interval(0.9)
+    assert wide == Interval(*paired_t_interval(-0.5, 0.5, 2, 0.9), IntervalKind.PAIRED_T)
     assert basics_of([2.0, 1.0], [2.0, 1.0]).interval() is None
     assert basics_of([0.5, 0.5], [0.25, 0.25]).interval() is None
 

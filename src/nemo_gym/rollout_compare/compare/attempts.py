@@ -99,4 +99,5 @@ def _estimate(cases: Cases, k: int, share: Callable[[int, int, int], float]) -> 
     squares = math.fsum(tasks * (after - before - delta) ** 2 for before, after, tasks in pairs)
     if n < 2 or squares <= _ROUNDING:
         return Estimate(old, new, delta, None, None)
-    return Estimate(old, new, delta, *paired_t_interval(delta, math.sqrt(squares / (n - 1) / n), n))
+    low, high = paired_t_interval(delta, math.sqrt(squares / (n - 1) / n), n)
+    return Estimate(old, new, delta, max(-1.0, low), min(1.0, high))

@@ -41,7 +41,7 @@ def on_these_tasks(cases: Cases) -> OnTheseTasks | None:
     margin = normal_quantile((1 + CONFIDENCE) / 2) * math.sqrt(variance) / tasks
     shown = tasks >= FEWEST_TASKS and variance > 0
     p_value, test = stratified_p(repeated)
-    low, high = (delta - margin, delta + margin) if shown else (None, None)
+    low, high = (max(-1.0, delta - margin), min(1.0, delta + margin)) if shown else (None, None)
     return OnTheseTasks(tasks, delta, low, high, p_value, test)
 
 

@@ -168,13 +168,17 @@ class Basics(NamedTuple):
 
         Tango's where every reward is 0 or 1, and where no task changed and all rewards lie from 0 to 1: a difference
         between -1 and 1 that is rarely other than 0 is at most as far from 0 as one that is then -1 or 1. Else the
-        paired t interval. None where there is no spread to make one from.
+        paired t interval, cut off at -1 and 1 where no difference can lie beyond. None where there is no spread to make
+        one from.
         """
         if self.pass_fail or (self.bounded and not self.changed):
             return Interval(*tango_interval(self.old_wins, self.new_wins, self.n, confidence), IntervalKind.TANGO)
         if self.error is None:
             return None
-        return Interval(*paired_t_interval(self.delta, self.error, self.n, confidence), IntervalKind.PAIRED_T)
+        low, high = paired_t_interval(self.delta, self.error, self.n, confidence)
+        if self.bounded:
+            low, high = max(-1.0, low), min(1.0, high)
+        return Interval(low, high, IntervalKind.PAIRED_T)
 
 
 def basics_of(

@@ -74,7 +74,8 @@ def _power(figures: Statistics) -> Iterator[str]:
     if figures.verdict is Verdict.NO_SIGNIFICANT_CHANGE and figures.detectable is not None:
         yield f"a true change of {size_text(figures, figures.detectable)} would be found 4 times in 5"
     need = figures.to_decide
-    if need is not None and 1 < need.tasks / figures.n <= _MOST_TIMES:
+    told = figures.reason is not None and figures.margin is None  # the reason says already what it takes
+    if need is not None and not told and 1 < need.tasks / figures.n <= _MOST_TIMES:
         times = f"{number_of_times(need.tasks / figures.n)} the tasks ({need.tasks:,})"
         attempts = ""
         if need.attempts is not None:
