@@ -32,10 +32,22 @@ class PieceTable(Struct, frozen=True):
 
 
 def left_out(source: Readable, faults: Sequence[Fault]) -> Note:
-    """A note that lines which are not rows were left out."""
-    lines = "1 line that is not a row was" if len(faults) == 1 else f"{len(faults)} lines that are not rows were"
-    named = ", ".join(map(str, faults[:NAMED_FAULTS])) + (", ..." if len(faults) > NAMED_FAULTS else "")
+    """A note that lines which are not rows, or other units, were left out."""
+    if source.unit == "line":
+        lines = "1 line that is not a row was" if len(faults) == 1 else f"{len(faults)} lines that are not rows were"
+    else:
+        units = f"1 {source.unit}" if len(faults) == 1 else f"{len(faults)} {source.unit}s"
+        lines = f"{units} that cannot be read {'was' if len(faults) == 1 else 'were'}"
+    more = ", ..." if len(faults) > NAMED_FAULTS else ""
+    named = ", ".join(named_fault(source, fault) for fault in faults[:NAMED_FAULTS]) + more
     return Note(f"{source.path}: {lines} left out: {named}")
+
+
+def named_fault(source: Readable, fault: Fault) -> str:
+    """A fault as a note names it: a line by its number, anything else by its place in the source."""
+    if source.unit == "line":
+        return str(fault)
+    return f"{source.where(fault.line).removeprefix(f'{source.path}/')} ({fault.reason})"
 
 
 def read_piece(

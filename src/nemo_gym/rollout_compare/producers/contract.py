@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from nemo_gym.rollout_compare.files.inputs import Input
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse
-from nemo_gym.rollout_compare.schema import Attempt, Batch, Fields, Source
+from nemo_gym.rollout_compare.schema import Attempt, Batch, Fields, Note, Source
 
 Piece = Any
 """A part of a source that one process reads at a time; only the source knows what it is, and it can be sent."""
@@ -39,6 +39,11 @@ class Readable(Source, Protocol):
     @property
     def size(self) -> int:
         """How many bytes there are to read, as they are stored."""
+        ...
+
+    @property
+    def unit(self) -> str:
+        """What holds a row, and is left out where it cannot be read: `line`, `trial`."""
         ...
 
     def fields(self, key: str | None) -> Fields:
@@ -96,11 +101,13 @@ class Shard(Struct, frozen=True):
         main: The rows.
         failures: The failed attempts that are recorded apart, None where there are none.
         planned: The rows that were planned before the run, None where they are not known.
+        notes: What a reader must know of it beside that, such as planned attempts that left no record.
     """
 
     main: Readable
     failures: Failures | None = None
     planned: Readable | None = None
+    notes: tuple[Note, ...] = ()
 
 
 class Run(Struct, frozen=True):

@@ -55,6 +55,11 @@ class RowsFile(Struct, frozen=True):
         return bool(self.input.magic)
 
     @property
+    def unit(self) -> str:
+        """A row is a line."""
+        return "line"
+
+    @property
     def output_fields(self) -> tuple[str, ...]:
         """The fields that may hold a row's verifier output."""
         return self.format.output_fields
