@@ -45,7 +45,8 @@ def doubts(
 ) -> Iterator[Note]:
     """What a reader must know before trusting the join."""
     if check.tasks_differ:
-        yield Note("same id, different task input", check.tasks_differ)
+        what = "content" if tables[Side.OLD].fields.digests else "input"
+        yield Note(f"same id, different task {what}", check.tasks_differ)
     present = {side: rows[side].present() for side in Side}
     alone = {side: list(compress(tasks, map(gt, present[side], present[side.other]))) for side in Side}
     if not check.joined and all(alone.values()):

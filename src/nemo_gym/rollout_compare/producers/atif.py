@@ -1,4 +1,4 @@
-"""Trajectories in the Agent Trajectory Interchange Format, as several producers write them, to steps of a transcript."""
+"""Trajectories in the Agent Trajectory Interchange Format, which several producers write, to steps of a transcript."""
 
 from __future__ import annotations
 
