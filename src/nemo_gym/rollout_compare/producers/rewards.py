@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.schema import CompareInputError
+
+#: Why an attempt does not count that began and left no result.
+NO_RESULT = "no result: killed or still running"
 
 _MOST_NAMED = 20
 
@@ -80,3 +84,11 @@ def without_number(name: str, value: Any, metrics: Iterable[str]) -> str:
         return "no reward: the verifier gave none"
     more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
     return f"no reward {name!r}: the verifier gave {', '.join(named[:_MOST_NAMED])}{more}"
+
+
+def seconds_between(start: Any, end: Any) -> float | None:
+    """How many seconds lie between two times as ISO 8601 writes them; None where that cannot be told."""
+    try:
+        return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
+    except (TypeError, ValueError):
+        return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
@@ -12,12 +11,18 @@ from nemo_gym.rollout_compare.producers.attempts import Attempt
 from nemo_gym.rollout_compare.producers.folders import Asked, Told, Trial, Trials
 from nemo_gym.rollout_compare.producers.harbor.evidence import OUTPUT_FILES, HarborFiles
 from nemo_gym.rollout_compare.producers.harbor.exceptions import INVALID
-from nemo_gym.rollout_compare.producers.rewards import Main, main_of, number_of, without_number
+from nemo_gym.rollout_compare.producers.rewards import (
+    NO_RESULT,
+    Main,
+    main_of,
+    number_of,
+    seconds_between,
+    without_number,
+)
 from nemo_gym.rollout_compare.schema import Fields
 
 MAIN = "reward"
 REWARDS = "verifier_result.rewards"
-NO_RESULT = "no result: killed or still running"
 
 _RESULT = ("task_name", "source", "trial_name", "task_checksum", REWARDS, "reward_valid")
 _EXCEPTION = ("exception_info.exception_type", "exception_info.policy.has_valid_reward", "step_results")
@@ -175,11 +180,3 @@ def _measures(named: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]) -> d
     if seconds is not None:
         found["seconds"] = seconds
     return found
-
-
-def seconds_between(start: Any, end: Any) -> float | None:
-    """How many seconds lie between two times as ISO 8601 writes them; None where that cannot be told."""
-    try:
-        return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
-    except (TypeError, ValueError):
-        return None
