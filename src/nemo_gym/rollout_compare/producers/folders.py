@@ -226,9 +226,10 @@ class Trials(Struct, frozen=True):
         lists = _Lists(self.folder)
         for place in places:
             trial = self.trials[place.offset]
+            if not grown and self.folder.size_of(trial.file) != self._size_of(trial):
+                yield CompareInputError(f"{self.path / trial.file} has changed or gone since it was first read")
+                continue
             try:
-                if not grown and self.folder.size_of(trial.file) != self._size_of(trial):
-                    raise CompareInputError(f"{self.path / trial.file} has changed or gone since it was first read")
                 with room_for_rows():
                     yield self._record(trial, wanted, lists)
             except (CompareInputError, RecursionError) as error:
