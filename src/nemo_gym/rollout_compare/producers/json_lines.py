@@ -17,6 +17,7 @@ from nemo_gym.rollout_compare.files.lines import Block, Line, LineCount, Piece, 
 from nemo_gym.rollout_compare.producers.contract import Plan
 from nemo_gym.rollout_compare.producers.depth import room_for_rows
 from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, NotAnObject, RowDecoder, parse_object
+from nemo_gym.rollout_compare.producers.rewards import number_of
 from nemo_gym.rollout_compare.producers.row_format import RowFormat
 from nemo_gym.rollout_compare.producers.seems import what_text_seems
 from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fields, Place, Record, Row, Wanted, no_rows
@@ -178,7 +179,10 @@ class RowsFile(JsonLines, frozen=True):
         self, lines: Sequence[Line], numbers: Sequence[int], offsets: Sequence[int], fields: tuple[str, ...], plan: Plan
     ) -> Batch:
         with room_for_rows():
-            columns = decoder_for((*self.format.paths, *fields)).columns(lines)
+            paths = self.format.paths if plan.reward is None else (plan.reward, *self.format.paths[1:])
+            columns = decoder_for((*paths, *fields)).columns(lines)
+            if plan.reward is not None:
+                columns[0] = [value if isinstance(value, float) else number_of(value) for value in columns[0]]
             return self.format.batch(columns, fields, lines=numbers, offsets=offsets, planned=plan.planned)
 
     def _record_of(self, line: bytes, wanted: Wanted) -> Record:
