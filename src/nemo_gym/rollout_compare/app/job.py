@@ -77,7 +77,10 @@ def _run(options: Options, out: TextIO | None) -> int:
         raise CompareInputError("cannot write standard output: it is closed")
     if options.old_rollouts == options.new_rollouts == STDIN:
         raise CompareInputError(f"{STDIN} stands for standard input, which can be one run only")
-    runs = {Side.OLD: locate_run(options.old_rollouts), Side.NEW: locate_run(options.new_rollouts)}
+    runs = {
+        Side.OLD: locate_run(options.old_rollouts, options.old_format or options.format),
+        Side.NEW: locate_run(options.new_rollouts, options.new_format or options.format),
+    }
     outputs = [Path(path) for path in (options.json_output, options.rerun) if path is not None]
     _check_outputs(outputs, [file for run in runs.values() for file in run.files()])
     result = _compared(options, runs)
@@ -116,7 +119,8 @@ def _confirmed(outputs: Sequence[Path]) -> list[str]:
 
 def _compared(options: Options, runs: dict[Side, LocatedRun]) -> CompareResult:
     keys = {Side.OLD: options.old_key or options.key, Side.NEW: options.new_key or options.key}
-    plans = [Plan(keys[side], options.skip_bad_lines) for side in Side]
+    rewards = {Side.OLD: options.old_reward or options.reward, Side.NEW: options.new_reward or options.reward}
+    plans = [Plan(keys[side], options.skip_bad_lines, reward=rewards[side]) for side in Side]
     roots = _log_roots(options, runs)
     with ExitStack() as stack:
         opened = [stack.enter_context(run.opened()) for run in runs.values()]

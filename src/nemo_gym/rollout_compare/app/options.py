@@ -76,6 +76,26 @@ OPTIONS = {
     "new_key": Option(
         "--new-key", "text", "Field that holds the task's id on the new side; goes before --key.", metavar="FIELD"
     ),
+    "format": Option(
+        "--format",
+        "text",
+        "Whose runs these are, if not to be found out: rollouts (of NeMo Gym), harbor, terminal-bench, nemo-evaluator.",
+        metavar="NAME",
+    ),
+    "old_format": Option("--old-format", "text", "Whose run the old one is; overrides --format.", metavar="NAME"),
+    "new_format": Option("--new-format", "text", "Whose run the new one is; overrides --format.", metavar="NAME"),
+    "reward": Option(
+        "--reward",
+        "text",
+        "Metric that is compared, by its name or as a dotted path; the main one of the runs' format if not given.",
+        metavar="FIELD",
+    ),
+    "old_reward": Option(
+        "--old-reward", "text", "Metric of the old side that is compared; overrides --reward.", metavar="FIELD"
+    ),
+    "new_reward": Option(
+        "--new-reward", "text", "Metric of the new side that is compared; overrides --reward.", metavar="FIELD"
+    ),
     "skip_bad_lines": Option(
         "--skip-bad-lines",
         "switch",
@@ -147,6 +167,12 @@ class Options(Struct, frozen=True, kw_only=True):
     key: str | None = None
     old_key: str | None = None
     new_key: str | None = None
+    format: str | None = None
+    old_format: str | None = None
+    new_format: str | None = None
+    reward: str | None = None
+    old_reward: str | None = None
+    new_reward: str | None = None
     skip_bad_lines: bool = False
     jobs: int | None = None
     quiet: bool = False
