@@ -157,7 +157,7 @@ class Producer(Struct, frozen=True):
         name: How `--format` and the report call it.
         locate: What the user named to a run of it. What only reading needs is imported when it is called.
         seen: Whether a path at a glance is a run of it: a folder, or a file.
-        signs: What it is known by, for the error that nothing is known: `a folder with ...`.
+        signs: What it is known by, in a few words, for the error that nothing is known.
         endings: What the names of its files end in where nothing else shows whose they are.
     """
 

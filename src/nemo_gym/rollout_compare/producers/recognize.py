@@ -58,8 +58,10 @@ def producer_of(named: str, producers: Mapping[str, Producer], name: str | None 
         return found
     if not place.is_folder or name is not None or any(usual.looks_like(one.path.name) for one in place.children()):
         return Recognized(usual, named)
-    looked_for = "; ".join(f"{producer.name}: {producer.signs}" for producer in asked)
-    raise CompareInputError(f"cannot read {named}: it is a folder without a run that is known. Looked for {looked_for}")
+    others = ", ".join(f"{producer.name} ({producer.signs})" for producer in asked[:-1])
+    raise CompareInputError(
+        f"cannot read {named}: it is a folder without {usual.signs} and without what shows another format: {others}"
+    )
 
 
 def _seen_in_folder(folder: Glimpse, producers: Sequence[Producer]) -> Recognized | None:

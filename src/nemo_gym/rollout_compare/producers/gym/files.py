@@ -112,7 +112,7 @@ NEMO_GYM = Producer(
     ROLLOUTS.name,
     locate_rollouts,
     seen=seems_rollouts,
-    signs=f"a *{LAYOUT.ending} file of rows",
+    signs=f"a {LAYOUT.what} file (*{LAYOUT.ending})",
     endings=tuple(LAYOUT.ending + end for end in ("", *COMPRESSED_ENDINGS)),
 )
 

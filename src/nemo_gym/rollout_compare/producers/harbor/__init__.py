@@ -47,5 +47,5 @@ HARBOR = Producer(
     "harbor",
     _locate,
     seen=_seen,
-    signs=f"a folder of trials, each with a {RESULT} or {CONFIG}, or the folder of one",
+    signs=f"a folder of trials, each with {RESULT} or {CONFIG}",
 )

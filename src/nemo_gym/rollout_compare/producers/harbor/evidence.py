@@ -9,8 +9,8 @@ from typing import Any
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.producers.atif import steps_of
-from nemo_gym.rollout_compare.producers.folders import Trial
 from nemo_gym.rollout_compare.producers.inside import RunFolder
+from nemo_gym.rollout_compare.producers.trials import Trial
 from nemo_gym.rollout_compare.schema import Output, Step
 
 #: The files that tell most, best first, in the folder of a trial; the first two also in that of a step.

@@ -10,11 +10,12 @@ from typing import Any
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.producers.contract import Run, Shard
-from nemo_gym.rollout_compare.producers.folders import Trial, Trials, listed
+from nemo_gym.rollout_compare.producers.folders import Trials
 from nemo_gym.rollout_compare.producers.harbor import CONFIG, RESULT, TRIAL_KEYS
 from nemo_gym.rollout_compare.producers.harbor.rules import Begun, HarborReader
 from nemo_gym.rollout_compare.producers.inside import RunFolder
 from nemo_gym.rollout_compare.producers.json_rows import dig, parse_object
+from nemo_gym.rollout_compare.producers.trials import Trial, listed
 from nemo_gym.rollout_compare.schema import CompareInputError, Note
 
 #: Fields of a job's own files.

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.producers.attempts import Attempt
-from nemo_gym.rollout_compare.producers.folders import Asked, Told, Trial, Trials
+from nemo_gym.rollout_compare.producers.folders import Trials
 from nemo_gym.rollout_compare.producers.harbor.evidence import OUTPUT_FILES, HarborFiles
 from nemo_gym.rollout_compare.producers.harbor.exceptions import INVALID
 from nemo_gym.rollout_compare.producers.rewards import (
@@ -19,6 +19,7 @@ from nemo_gym.rollout_compare.producers.rewards import (
     seconds_between,
     without_number,
 )
+from nemo_gym.rollout_compare.producers.trials import Asked, Told, Trial
 from nemo_gym.rollout_compare.schema import Fields
 
 MAIN = "reward"

@@ -31,5 +31,5 @@ NEMO_EVALUATOR = Producer(
     "nemo-evaluator",
     _locate,
     seen=_seen,
-    signs=f"a folder with {BUNDLE}, or a {RESULTS} with problem_idx, repeat and reward",
+    signs=f"{BUNDLE}, or {RESULTS} with problem_idx and repeat",
 )

@@ -10,10 +10,10 @@ from nemo_gym.rollout_compare.producers.atif import steps_of, text_of
 from nemo_gym.rollout_compare.producers.attempts import Attempt, batch_of
 from nemo_gym.rollout_compare.producers.contract import Plan
 from nemo_gym.rollout_compare.producers.depth import room_for_rows
-from nemo_gym.rollout_compare.producers.folders import record_of
 from nemo_gym.rollout_compare.producers.json_lines import JsonLines, decoder_for
 from nemo_gym.rollout_compare.producers.json_rows import dig, parse_object
 from nemo_gym.rollout_compare.producers.rewards import number_of, without_number
+from nemo_gym.rollout_compare.producers.trials import record_of
 from nemo_gym.rollout_compare.schema import Batch, Fields, Output, Record, Row, Step, Wanted
 
 _REWARD, _PARTS, _DETAILS = "reward", "scorer_rewards", "scoring_details"

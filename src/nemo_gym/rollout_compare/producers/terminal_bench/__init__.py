@@ -57,5 +57,5 @@ TERMINAL_BENCH = Producer(
     "terminal-bench",
     _locate,
     seen=_seen,
-    signs=f"a folder of trials called TASK.1-of-N, or a {RESULTS} with trial_name and is_resolved",
+    signs=f"folders called TASK.1-of-N, or {RESULTS} with is_resolved",
 )

@@ -8,10 +8,11 @@ from typing import Any
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.producers.attempts import Attempt
-from nemo_gym.rollout_compare.producers.folders import Asked, Told, Trial, Trials
+from nemo_gym.rollout_compare.producers.folders import Trials
 from nemo_gym.rollout_compare.producers.inside import RunFolder
 from nemo_gym.rollout_compare.producers.rewards import NO_RESULT, Main, number_of, seconds_between, without_number
 from nemo_gym.rollout_compare.producers.terminal_bench import TRIAL
+from nemo_gym.rollout_compare.producers.trials import Asked, Told, Trial
 from nemo_gym.rollout_compare.schema import Fields, Output, Step
 
 MAIN = "is_resolved"

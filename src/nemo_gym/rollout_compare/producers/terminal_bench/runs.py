@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.producers.contract import Run, Shard
-from nemo_gym.rollout_compare.producers.folders import Trial, Trials, listed
+from nemo_gym.rollout_compare.producers.folders import Trials
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse
 from nemo_gym.rollout_compare.producers.inside import RunFolder
 from nemo_gym.rollout_compare.producers.terminal_bench import (
@@ -25,6 +25,7 @@ from nemo_gym.rollout_compare.producers.terminal_bench import (
     is_trial,
 )
 from nemo_gym.rollout_compare.producers.terminal_bench.rules import TerminalBenchReader
+from nemo_gym.rollout_compare.producers.trials import Trial, listed
 from nemo_gym.rollout_compare.schema import CompareInputError, Note
 
 _SETTINGS = {
