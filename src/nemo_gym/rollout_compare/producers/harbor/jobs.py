@@ -11,7 +11,8 @@ from msgspec import Struct
 
 from nemo_gym.rollout_compare.producers.contract import Run, Shard
 from nemo_gym.rollout_compare.producers.folders import Trials
-from nemo_gym.rollout_compare.producers.harbor import CONFIG, RESULT, TRIAL_KEYS
+from nemo_gym.rollout_compare.producers.glimpse import Glimpse
+from nemo_gym.rollout_compare.producers.harbor import CONFIG, RESULT, TRIAL_KEYS, is_trial
 from nemo_gym.rollout_compare.producers.harbor.rules import Begun, HarborReader
 from nemo_gym.rollout_compare.producers.inside import RunFolder
 from nemo_gym.rollout_compare.producers.json_rows import dig, parse_object
@@ -70,14 +71,18 @@ def locate_jobs(named: str) -> LocatedJobs:
     folder = RunFolder.at(path if path.is_dir() else path.parent)
     if _trial(folder, "."):
         return LocatedJobs((folder.path,), one_trial=True)
-    names = list(folder.folders())
-    if any(_trial(folder, name) for name in names) or folder.file(RESULT) or folder.file(CONFIG):
+    if _holds_trials(folder):
         return LocatedJobs((folder.path,))
-    inner = [RunFolder.at(folder.path / name) for name in names]
-    jobs = [one for one in inner if any(_trial(one, name) for name in one.folders())]
-    if not jobs:
+    jobs = [RunFolder.at(folder.path / name) for name in folder.folders()]
+    found = tuple(job.path for job in jobs if _holds_trials(job))
+    if not found and not (folder.file(RESULT) or folder.file(CONFIG)):
         raise CompareInputError(f"cannot read {named}: it is a folder without a Harbor job or trial")
-    return LocatedJobs(tuple(one.path for one in jobs))
+    return LocatedJobs(found or (folder.path,))
+
+
+def _holds_trials(folder: RunFolder) -> bool:
+    """Whether any folder in a folder is a trial's."""
+    return any(is_trial(Glimpse(folder.path / name)) for name in folder.folders())
 
 
 def _trial(folder: RunFolder, name: str) -> Trial | None:
