@@ -16,12 +16,13 @@ from nemo_gym.rollout_compare.producers.contract import Plan
 from nemo_gym.rollout_compare.producers.depth import room_for_rows
 from nemo_gym.rollout_compare.producers.inside import RunFolder
 from nemo_gym.rollout_compare.producers.json_lines import decoder_for
-from nemo_gym.rollout_compare.producers.json_rows import NotAnObject, dig, parse_object
+from nemo_gym.rollout_compare.producers.json_rows import NotAnObject, RowDecoder, dig, parse_object
 from nemo_gym.rollout_compare.producers.rewards import Main
 from nemo_gym.rollout_compare.producers.trials import Asked, Told, Trial, TrialReader, listed, record_of
 from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fields, Place, Record, Wanted
 
-_TRIALS_A_REPORT = 64
+#: The results of so many trials are decoded together.
+_TRIALS_A_BLOCK = 64
 
 
 class Slice(Struct, frozen=True):
@@ -110,22 +111,18 @@ class Trials(Struct, frozen=True):
         attempts: list[Attempt] = []
         faults: list[Fault] = []
         lists = _Lists(self.folder)
-        read = 0
-        for number, offset in enumerate(range(piece.start, piece.stop), 1):
-            trial = self.trials[offset]
-            try:
-                with room_for_rows():
-                    told = None if trial.size is None else self._told(trial, asked, lists)
-                    attempts.append(self.reader.attempt(trial, told, number, offset, asked))
-            except (CompareInputError, RecursionError) as error:
-                faults.append(Fault(number, _reason(error, self.path / trial.file)))
-                if not plan.skip_bad_lines:
-                    break
-            read += trial.size or 0
-            if number % _TRIALS_A_REPORT == 0:
-                on_bytes(read)
-                read = 0
-        on_bytes(read)
+        for first in range(piece.start, piece.stop, _TRIALS_A_BLOCK):
+            block = range(first, min(first + _TRIALS_A_BLOCK, piece.stop))
+            with room_for_rows():
+                for offset, told in zip(block, self._told(block, asked, lists), strict=True):
+                    number = offset - piece.start + 1
+                    if isinstance(told, Exception):
+                        faults.append(Fault(number, _reason(told, self.path / self.trials[offset].file)))
+                    else:
+                        attempts.append(self.reader.attempt(self.trials[offset], told, number, offset, asked))
+            on_bytes(sum(self.trials[offset].size or 0 for offset in block))
+            if faults and not plan.skip_bad_lines:
+                break
         yield batch_of(attempts, asked.fields, faults, piece.stop - piece.start)
 
     def again(self, places: Sequence[Place], wanted: Wanted, *, grown: bool) -> Iterator[Record | Exception]:
@@ -145,38 +142,39 @@ class Trials(Struct, frozen=True):
     def metrics(self, path: str) -> Iterator[Mapping[str, Any]]:
         """For each trial that has a readable result the metrics at a path of it."""
         lists = _Lists(self.folder)
-        for trial in self.trials:
-            try:
-                (found,) = (None,) if trial.size is None else self._values(trial, (path,), lists)
-            except (CompareInputError, RecursionError):
-                continue
-            if isinstance(found, Mapping):
-                yield found
-
-    def row(self, trial: Trial) -> Mapping[str, Any]:
-        """The whole result of a trial, an empty one where it left none.
-
-        Raises:
-            CompareInputError: It cannot be read.
-        """
-        return _Lists(self.folder).row(trial)
+        for place in range(len(self.trials)):
+            (values,) = self._values([place], (path,), lists)
+            if isinstance(values, tuple) and isinstance(values[0], Mapping):
+                yield values[0]
 
     def _size_of(self, trial: Trial) -> int | None:
         """How large the file was that holds a trial's result."""
         return trial.size if trial.entry is None else dict(self.lists)[trial.file]
 
-    def _values(self, trial: Trial, paths: tuple[str, ...], lists: _Lists) -> tuple[Any, ...]:
-        decoder = decoder_for(paths)
-        if trial.entry is None:
-            return decoder.decode(self.folder.read(trial.file))
-        return decoder.pick(lists.row(trial))
-
-    def _told(self, trial: Trial, asked: Asked, lists: _Lists) -> Told:
+    def _told(self, block: range, asked: Asked, lists: _Lists) -> Iterator[Told | Exception | None]:
+        """What the results of some trials say, or why they cannot be read; None of those that have none."""
         own = self.reader.paths
         reward = (asked.reward,) if asked.chosen else ()
-        values = self._values(trial, (*own, *asked.fields, *reward), lists)
-        named = dict(zip(asked.fields, values[len(own) :], strict=False))
-        return Told(values[: len(own)], values[-1] if reward else None, named)
+        for values in self._values(block, (*own, *asked.fields, *reward), lists):
+            if isinstance(values, tuple):
+                named = dict(zip(asked.fields, values[len(own) :], strict=False))
+                yield Told(values[: len(own)], values[-1] if reward else None, named)
+            else:
+                yield values
+
+    def _values(
+        self, block: Sequence[int], paths: tuple[str, ...], lists: _Lists
+    ) -> list[tuple[Any, ...] | Exception | None]:
+        """The values at the paths of some trials' results, decoded together where none of them is broken."""
+        decoder = decoder_for(paths)
+        trials = [self.trials[place] for place in block]
+        read = [lists.read(trial) for trial in trials]
+        lines = [data for data in read if isinstance(data, bytes)]
+        try:
+            rows = iter(list(zip(*decoder.columns(lines), strict=True)))
+        except (CompareInputError, RecursionError):
+            return [_decoded(decoder, data) for data in read]
+        return [next(rows) if isinstance(data, bytes) else _decoded(decoder, data) for data in read]
 
     def _record(self, trial: Trial, wanted: Wanted, lists: _Lists) -> Record:
         row = lists.row(trial)
@@ -204,7 +202,17 @@ class _Lists:
         self._file: str | None = None
         self._rows: Sequence[Any] = ()
 
+    def read(self, trial: Trial) -> bytes | Mapping[str, Any] | Exception | None:
+        """A result as it is found, or why it cannot be read."""
+        try:
+            if trial.size is None:
+                return None
+            return self.folder.read(trial.file) if trial.entry is None else self.row(trial)
+        except (CompareInputError, RecursionError) as error:
+            return error
+
     def row(self, trial: Trial) -> Mapping[str, Any]:
+        """The whole result, an empty one where there is none."""
         if trial.size is None:
             return {}
         if trial.entry is None:
@@ -215,6 +223,17 @@ class _Lists:
         if not isinstance(row, Mapping):
             raise CompareInputError("expected a JSON object for each result")
         return row
+
+
+def _decoded(
+    decoder: RowDecoder, data: bytes | Mapping[str, Any] | Exception | None
+) -> tuple[Any, ...] | Exception | None:
+    try:
+        if isinstance(data, bytes):
+            return decoder.decode(data)
+        return decoder.pick(data) if isinstance(data, Mapping) else data
+    except (CompareInputError, RecursionError) as error:
+        return error
 
 
 def _reason(error: Exception, path: Path) -> str:

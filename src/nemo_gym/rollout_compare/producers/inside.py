@@ -47,7 +47,7 @@ class RunFolder(Struct, frozen=True):
     def size_of(self, name: str) -> int | None:
         """How large a file is, by its path in the folder; None where there is no regular file."""
         try:
-            status = os.stat(self.path / name)
+            status = os.stat(os.path.join(self.path, name))  # a path object for each of thousands takes its time
         except (OSError, ValueError):
             return None
         return status.st_size if stat.S_ISREG(status.st_mode) else None
@@ -63,13 +63,13 @@ class RunFolder(Struct, frozen=True):
         Raises:
             CompareInputError: It cannot be read, is not a regular file in the folder, or is too large.
         """
-        path = self.path / name
+        path = os.path.join(self.path, name)  # as above
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except (OSError, ValueError) as error:
-            if not path.is_symlink():
+            if not os.path.islink(path):
                 raise cannot_read(path, error) from None
-            descriptor = self._opened_link(path)
+            descriptor = self._opened_link(Path(path))
         with open(descriptor, "rb") as file:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from nemo_gym.rollout_compare.producers.folders import Asked, Told, Trial
 from nemo_gym.rollout_compare.producers.harbor.rules import HarborReader
 from nemo_gym.rollout_compare.producers.json_rows import dig
+from nemo_gym.rollout_compare.producers.trials import Asked, Told, Trial
 from nemo_gym.rollout_compare.schema import CompareInputError
 from tests.producers_support import Row, harbor_trial, only_row, rows_of, table_at
 

@@ -155,7 +155,8 @@ def test_what_a_row_cost_and_was_run_with(tmp_path: Path) -> None:
 
 def test_a_broken_line_is_one_error_that_names_it_or_left_out(tmp_path: Path) -> None:
     for side in ("old", "new"):
-        path = bundle(tmp_path / side, evaluator_row(0, 1.0), evaluator_row(1, 1.0))
+        bundle(tmp_path / side, evaluator_row(0, 1.0), evaluator_row(1, 1.0))
+    path = tmp_path / "new/math/results.jsonl"
     put(path, path.read_bytes() + b"{\n")
     old, new = tmp_path / "old", tmp_path / "new"
     assert_refused(compare(old, new), f"error: {path}:3: invalid JSON")

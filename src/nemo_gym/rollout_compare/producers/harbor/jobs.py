@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
-
-from msgspec import Struct
 
 from nemo_gym.rollout_compare.producers.contract import Run, Shard
 from nemo_gym.rollout_compare.producers.folders import Trials
@@ -25,24 +24,25 @@ _LOCK = "lock.json"
 _MOST_LISTED = 10
 
 
-class LocatedJobs(Struct, frozen=True):
-    """A run of Harbor: a job, several jobs of one agent, or a single trial.
+class LocatedJobs:
+    """A run of Harbor: a job, several jobs of one agent, or a single trial."""
 
-    Attributes:
-        jobs: The folder of each job; that of the trial where the run is a single one.
-        one_trial: Whether the run is a single trial.
-    """
+    def __init__(self, places: Sequence[Path], *, one_trial: bool = False) -> None:
+        """Note what is to be read.
 
-    jobs: tuple[Path, ...]
-    one_trial: bool = False
+        Args:
+            places: The folder of each job; that of the trial where the run is a single one.
+            one_trial: Whether the run is a single trial.
+        """
+        self.places, self.one_trial = places, one_trial
 
     def files(self) -> list[Path]:
         """The files that are read."""
-        return [job.path / trial.file for job in self._read() for trial in job.trials]
+        return [job.path / trial.file for job in self._jobs for trial in job.trials]
 
     def folders(self) -> list[Path]:
         """The folders of the jobs."""
-        return list(self.jobs)
+        return list(self.places)
 
     @contextmanager
     def opened(self) -> Iterator[Run]:
@@ -51,14 +51,14 @@ class LocatedJobs(Struct, frozen=True):
         Raises:
             CompareInputError: A job's folder cannot be read, or holds no trial.
         """
-        jobs = self._read()
-        _check_one_agent(jobs)
-        yield Run("harbor", [Shard(job, notes=_notes(job)) for job in jobs], ())
+        _check_one_agent(self._jobs)
+        yield Run("harbor", [Shard(job, notes=_notes(job)) for job in self._jobs], ())
 
-    def _read(self) -> list[Trials]:
+    @cached_property
+    def _jobs(self) -> list[Trials]:
         if self.one_trial:
-            return [_one_trial(RunFolder.at(self.jobs[0]))]
-        return [_job(RunFolder.at(path)) for path in self.jobs]
+            return [_one_trial(RunFolder.at(self.places[0]))]
+        return [_job(RunFolder.at(path)) for path in self.places]
 
 
 def locate_jobs(named: str) -> LocatedJobs:

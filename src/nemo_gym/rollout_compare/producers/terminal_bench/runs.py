@@ -6,11 +6,10 @@ whole beside them; trials' folders alone; and one file of all results, in a fold
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
-
-from msgspec import Struct
 
 from nemo_gym.rollout_compare.producers.contract import Run, Shard
 from nemo_gym.rollout_compare.producers.folders import Trials
@@ -37,18 +36,16 @@ _SETTINGS = {
 _MOST_LISTED = 10
 
 
-class LocatedRuns(Struct, frozen=True):
-    """A run of terminal-bench, or several of one agent.
+class LocatedRuns:
+    """A run of terminal-bench, or several of one agent."""
 
-    Attributes:
-        places: For each run its folder, and the file of its results where they are all in one.
-    """
-
-    places: tuple[tuple[Path, str | None], ...]
+    def __init__(self, places: Sequence[tuple[Path, str | None]]) -> None:
+        """Note for each run its folder, and the file of its results where they are all in one."""
+        self.places = places
 
     def files(self) -> list[Path]:
         """The files that are read."""
-        return [run.path / trial.file for run in self._read() for trial in run.trials]
+        return [run.path / trial.file for run in self._runs for trial in run.trials]
 
     def folders(self) -> list[Path]:
         """The folders of the runs."""
@@ -61,7 +58,7 @@ class LocatedRuns(Struct, frozen=True):
         Raises:
             CompareInputError: A folder cannot be read, or the runs in it are of several agents.
         """
-        runs = self._read()
+        runs = self._runs
         agents = {run.reader for run in runs}
         if len(agents) > 1:
             names = ", ".join(str(run.path) for run in runs[:_MOST_LISTED]) + ", ..." * (len(runs) > _MOST_LISTED)
@@ -69,7 +66,8 @@ class LocatedRuns(Struct, frozen=True):
             raise CompareInputError(f"cannot read {parent}: it holds runs of different agents; name one: {names}")
         yield Run("terminal-bench", [Shard(run, notes=_notes(run)) for run in runs], ())
 
-    def _read(self) -> list[Trials]:
+    @cached_property
+    def _runs(self) -> list[Trials]:
         return [_run(RunFolder.at(folder), file) for folder, file in self.places]
 
 
