@@ -104,7 +104,7 @@ def test_the_user_s_word_counts(tmp_path: Path) -> None:
         found(tmp_path, "harbour")
 
 
-@pytest.mark.parametrize("named", ["-", "nowhere", "nul\0byte", "shard-*.jsonl"])
+@pytest.mark.parametrize("named", ["-", "nowhere", "nul\0byte", "shard-*.jsonl", "x" * 5000])
 def test_what_cannot_be_looked_at_is_left_to_the_reader_of_rollouts(named: str) -> None:
     assert producer_of(named, PRODUCERS).producer.name == "rollouts"
     assert producer_of(named, PRODUCERS).named == named

@@ -19,11 +19,6 @@ def steps_of(trajectory: Mapping[str, Any]) -> Iterator[Step]:
             yield from _steps(step)
 
 
-def first_request(trajectory: Mapping[str, Any]) -> str | None:
-    """What the user asked first, None where nobody asked anything."""
-    return next((step.text for step in steps_of(trajectory) if step.role == "user" and step.text), None)
-
-
 def _steps(step: Mapping[str, Any]) -> Iterator[Step]:
     """A step of the agent is one for each tool that it calls, the first of them with what it said."""
     source = step.get("source")

@@ -65,21 +65,18 @@ class RunFolder(Struct, frozen=True):
         """
         path = os.path.join(self.path, name)  # as above
         try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        except (OSError, ValueError) as error:
-            if not os.path.islink(path):
-                raise cannot_read(path, error) from None
-            descriptor = self._opened_link(Path(path))
-        with open(descriptor, "rb") as file:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                raise CompareInputError(f"cannot read {path}: it is not a regular file")
-            if status.st_size > most:
-                raise CompareInputError(f"cannot read {path}: it is larger than {most >> 20} MiB")
+            descriptor = self._opened(path)
             try:
-                return file.read(most)
-            except OSError as error:
-                raise cannot_read(path, error) from None
+                status = os.fstat(descriptor)
+                if stat.S_ISREG(status.st_mode) and status.st_size <= most:
+                    with open(descriptor, "rb", closefd=False) as file:
+                        return file.read(most)
+            finally:
+                os.close(descriptor)
+        except (OSError, ValueError) as error:
+            raise cannot_read(path, error) from None
+        what = f"it is larger than {most >> 20} MiB" if stat.S_ISREG(status.st_mode) else "it is not a regular file"
+        raise CompareInputError(f"cannot read {path}: {what}")
 
     def read_object(self, name: str) -> dict[str, object]:
         """The JSON object in a file; an empty one where there is no file that can be read, or no object in it."""
@@ -88,13 +85,17 @@ class RunFolder(Struct, frozen=True):
         except CompareInputError:
             return {}
 
-    def _opened_link(self, path: Path) -> int:
-        if not self._is_inside(path):
-            raise CompareInputError(f"cannot read {path}: it is a link that leads out of the run's folder")
+    def _opened(self, path: str) -> int:
+        """A file, opened without waiting for a pipe; a link is followed where it leads to a place in the folder."""
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
         try:
-            return os.open(os.path.realpath(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        except OSError as error:
-            raise cannot_read(path, error) from None
+            return os.open(path, flags)
+        except OSError:
+            if not os.path.islink(path):
+                raise
+        if not self._is_inside(Path(path)):
+            raise OSError("it is a link that leads out of the run's folder")
+        return os.open(os.path.realpath(path), flags)
 
     def _is_inside(self, path: Path) -> bool:
         return Path(os.path.realpath(path)).is_relative_to(self.real)

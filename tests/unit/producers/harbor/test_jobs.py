@@ -69,6 +69,14 @@ def test_a_killed_trial_is_called_as_the_results_call_their_tasks(tmp_path: Path
     assert rows_of(table_at(tmp_path), KEY) == {"acme/one": [Row(1.0)], "acme/slow": [KILLED]}
 
 
+def test_results_that_cannot_be_read_or_name_no_task_do_not_name_a_killed_trial(tmp_path: Path) -> None:
+    harbor_trial(tmp_path, "one", task="acme/one", rewards=ONE)
+    put(harbor_trial(tmp_path, "two") / "result.json", "{")
+    put(harbor_trial(tmp_path, "three") / "result.json", '{"task_name": 3}')
+    harbor_killed(tmp_path, "slow__abcdefg", "tasks/slow")
+    assert rows_of(table_at(tmp_path, skip_bad_lines=True), KEY)["acme/slow"] == [KILLED]
+
+
 def test_of_several_organizations_a_killed_trial_gets_that_of_the_same_task(tmp_path: Path) -> None:
     harbor_trial(tmp_path, "one", task="acme/one", rewards=ONE)
     harbor_trial(tmp_path, "two", task="other/two", rewards=ONE)
