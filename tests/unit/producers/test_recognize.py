@@ -85,6 +85,12 @@ def test_a_folder_of_rollouts_beside_other_files_is_one_of_rollouts(tmp_path: Pa
     assert found(tmp_path) == "rollouts"
 
 
+def test_shards_that_are_called_like_trials_are_rollouts(tmp_path: Path) -> None:
+    for shard in (1, 2):
+        put_json(tmp_path / f"run.{shard}-of-2.jsonl", ROW)
+    assert found(tmp_path) == "rollouts"
+
+
 def test_rollouts_that_nothing_shows_are_taken_by_their_name(tmp_path: Path) -> None:
     put(tmp_path / "rollouts.jsonl.gz", gzip.compress(b'{"id": "a", "reward": 1.0}\n'))
     assert found(tmp_path) == "rollouts"

@@ -34,6 +34,8 @@ FAILED = {"reward": 0.0}
         ({"rewards": {"reward": None}}, Row(None, "no reward 'reward': the verifier gave reward")),
         ({"rewards": {"reward": "much"}}, Row(None, "reward 'reward' is not a finite number")),
         ({"rewards": {"reward": [1]}}, Row(None, "reward 'reward' is not a finite number")),
+        ({"verifier_result": {"reward": 0.5}}, Row(0.5)),
+        ({"verifier_result": 7}, Row(None, "no reward: the verifier gave none")),
         # from 0.26 on a result says it itself, and its word counts
         ({"rewards": FAILED, "reward_valid": False}, Row(0.0, "reward_valid is false")),
         ({"rewards": FAILED, "reward_valid": False, "error": "AgentTimeoutError"}, Row(0.0, "AgentTimeoutError")),
@@ -43,6 +45,7 @@ FAILED = {"reward": 0.0}
 )
 def test_what_a_result_says(tmp_path: Path, trial: dict[str, Any], said: Row) -> None:
     harbor_trial(tmp_path / "job", "fix-add", **trial)
+    assert rows_of(table_at(tmp_path / "job", jobs=2), KEY) == {"fix-add": [said]}
     assert only_row(tmp_path / "job", KEY) == said
 
 

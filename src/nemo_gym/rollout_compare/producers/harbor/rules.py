@@ -24,8 +24,10 @@ from nemo_gym.rollout_compare.schema import Fields
 
 MAIN = "reward"
 REWARDS = "verifier_result.rewards"
+#: Where the first versions have the only reward.
+_ONE_REWARD = "verifier_result.reward"
 
-_RESULT = ("task_name", "source", "trial_name", "task_checksum", REWARDS, "reward_valid")
+_RESULT = ("task_name", "source", "trial_name", "task_checksum", REWARDS, _ONE_REWARD, "reward_valid")
 _EXCEPTION = ("exception_info.exception_type", "exception_info.policy.has_valid_reward", "step_results")
 _SETTINGS = {
     "agent": "agent_info.name",
@@ -134,7 +136,8 @@ def _outcome(
     named: Mapping[str, Any], steps: Sequence[Mapping[str, Any]], told: Told, asked: Asked
 ) -> tuple[float | None, str | None, str | None]:
     """The reward, why it does not count, and the agent's own error."""
-    rewards = named[REWARDS] if isinstance(named[REWARDS], Mapping) else {}
+    one = {} if named[_ONE_REWARD] is None else {MAIN: named[_ONE_REWARD]}
+    rewards = named[REWARDS] if isinstance(named[REWARDS], Mapping) else one
     raised = list(_raised(named, steps))
     value = rewards.get(asked.reward)
     if value is None and asked.chosen:

@@ -41,10 +41,15 @@ def _is_run(place: Glimpse) -> bool:
     if LOCK in place.names and METADATA in place.names:
         return True
     inner = (one for one in islice(place.children(), _LOOKED_INTO) if one.is_folder)
-    if any(TRIAL.fullmatch(name) for one in (place, *inner) for name in one.names[:_LOOKED_INTO]):
+    if any(map(_holds_trials, (place, *inner))):
         return True
     files = [name for name in place.names if name == RESULTS or name.endswith(RESULTS_ENDING)]
     return any(has_results(place.child(name)) for name in files[:_LOOKED_INTO])
+
+
+def _holds_trials(place: Glimpse) -> bool:
+    """Whether any of the first folders in a folder is called like a trial's; a file may be a shard that is."""
+    return any(TRIAL.fullmatch(name) and place.child(name).is_folder for name in place.names[:_LOOKED_INTO])
 
 
 def _locate(named: str) -> LocatedRun:
