@@ -27,7 +27,10 @@ __all__ = [
 
 #: Every producer whose runs can be read, by its name, in the order in which they are asked; the last takes what is
 #: left. The order is that of the signs: a run's own folder layout first, then what the files in it hold.
-PRODUCERS = {producer.name: producer for producer in (HARBOR, TERMINAL_BENCH, INSPECT, NEMO_EVALUATOR, LM_EVAL, PROMPTFOO, OPENAI_EVALS, NEMO_GYM)}
+PRODUCERS = {
+    producer.name: producer
+    for producer in (HARBOR, TERMINAL_BENCH, INSPECT, NEMO_EVALUATOR, LM_EVAL, PROMPTFOO, OPENAI_EVALS, NEMO_GYM)
+}
 
 
 def locate_run(named: str, format: str | None = None) -> LocatedRun:  # noqa: A002  # what the option is called

@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 _SHOWN_CHARACTERS = 60
 _MOST_LISTED = 20
-
-
-def number_of(value: Any) -> float | None:
-    """A score as a finite number: a number, true and false as 1 and 0, a text that is a number; None for others."""
-    if isinstance(value, bool | int | float):
-        try:
-            number = float(value)
-        except OverflowError:
-            return None
-    elif isinstance(value, str):
-        try:
-            number = float(value)
-        except ValueError:
-            return None
-    else:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def without_number(name: str, value: Any) -> str:

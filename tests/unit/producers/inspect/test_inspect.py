@@ -384,7 +384,7 @@ class TestBadInput:
         path = write_document(tmp_path / "log.json", [sample(), 7, {"epoch": 1}, sample("b")])
         self.refused(tmp_path, path, "sample 2: it is no sample")
         done = compare(path, path, "--skip-bad-lines")
-        assert "2 lines that are not rows were left out: line 2 (it is no sample" in done.stdout
+        assert "2 samples that cannot be read were left out: " in done.stdout
         assert "identical                    2\n" in done.stdout
 
 

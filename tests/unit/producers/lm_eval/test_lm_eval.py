@@ -246,7 +246,7 @@ class TestBadInput:
         assert_refused(compare(good, bad), f"cannot read {bad}: invalid JSON")
         bad.write_bytes(whole.rstrip()[:-1] + b", 7]")
         assert_refused(compare(good, bad), f"{bad}: row 3: expected a JSON object")
-        assert "1 line that is not a row was left out" in compare(good, bad, "--skip-bad-lines").stdout
+        assert "1 row that cannot be read was left out: " in compare(good, bad, "--skip-bad-lines").stdout
 
     def test_an_empty_file_is_a_run_without_rows(self, tmp_path: Path) -> None:
         good = write_samples(tmp_path / "good", [doc(1)])

@@ -234,7 +234,7 @@ class TestBadInput:
         bad = results(tmp_path, [result(), result("b")], "lines", "bad")
         bad.write_bytes(bad.read_bytes()[:-20])
         assert_refused(compare(good, bad), f"{bad}: result 2: invalid JSON", "the run may still be writing")
-        assert "1 line that is not a row was left out" in compare(good, bad, "--skip-bad-lines").stdout
+        assert "1 result that cannot be read was left out: " in compare(good, bad, "--skip-bad-lines").stdout
 
     def test_the_first_line_may_be_the_bad_one(self, tmp_path: Path) -> None:
         good = results(tmp_path, [result(), result("b")], "lines")

@@ -16,10 +16,10 @@ from nemo_gym.rollout_compare.producers.inspect.fields import (
     Head,
     Sample,
 )
-from nemo_gym.rollout_compare.producers.scores import last_line, listed, number_of, shown, without_number
+from nemo_gym.rollout_compare.producers.rewards import NO_RESULT, number_of
+from nemo_gym.rollout_compare.producers.scores import last_line, listed, shown, without_number
 from nemo_gym.rollout_compare.schema import CompareInputError, text_of
 
-KILLED = "no result: killed or still running"
 _ONLY_SCORE = "score"
 
 
@@ -71,7 +71,7 @@ def facts_of(sample: Sample, choice: Choice) -> Facts:
         return Facts(None, f"invalidated: {_reason_of(sample.invalidation)}", None)
     scores = scores_of(sample)
     if not scores:
-        return Facts(None, KILLED if sample.completed is False else "no score", None)
+        return Facts(None, NO_RESULT if sample.completed is False else "no score", None)
     name, value, why = _chosen(scores, choice)
     if why:
         return Facts(None, why, None)

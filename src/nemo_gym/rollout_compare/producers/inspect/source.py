@@ -79,6 +79,11 @@ class LogSource(Struct, frozen=True):
         """The fields that may hold a sample's verifier output."""
         return OUTPUT_FIELDS
 
+    @property
+    def unit(self) -> str:
+        """A row is a sample."""
+        return "sample"
+
     def where(self, line: int) -> str:
         """A sample's place: `PATH: sample N`."""
         return f"{self.path}: sample {line}"

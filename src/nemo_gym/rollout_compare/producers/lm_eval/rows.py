@@ -23,7 +23,8 @@ from nemo_gym.rollout_compare.producers.lm_eval.layout import (
     Layout,
     asked_of,
 )
-from nemo_gym.rollout_compare.producers.scores import number_of, without_number
+from nemo_gym.rollout_compare.producers.rewards import number_of
+from nemo_gym.rollout_compare.producers.scores import without_number
 from nemo_gym.rollout_compare.schema import (
     Batch,
     Identity,

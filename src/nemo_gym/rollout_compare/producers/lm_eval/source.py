@@ -154,6 +154,11 @@ class SamplesList(Struct, frozen=True):
         """The fields that hold a sample's answer and what it was held against."""
         return OUTPUT_FIELDS
 
+    @property
+    def unit(self) -> str:
+        """A row of the list."""
+        return "row"
+
     def where(self, line: int) -> str:
         """A sample's place: `PATH: row N`."""
         return f"{self.path}: row {line}"

@@ -9,12 +9,12 @@ from typing import Any
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.producers.chat import steps_of
-from nemo_gym.rollout_compare.producers.scores import last_line, number_of, without_number
+from nemo_gym.rollout_compare.producers.rewards import NO_RESULT, number_of
+from nemo_gym.rollout_compare.producers.scores import last_line, without_number
 from nemo_gym.rollout_compare.schema import Output, Record, Step, Wanted, input_numbers, task_input, text_of
 
 SAMPLE_ID, PROMPT = "sample_id", "sampling.prompt"
 OUTPUT_FIELDS = ("match", "metrics", "sampling")
-KILLED = "no result: killed or still running"
 
 #: Which scores are the main one, best first; a grader that writes the first writes others beside it.
 _MAIN = ("match.correct", "metrics.accuracy", "metrics.score")
@@ -76,7 +76,7 @@ def facts_of(sample: Sample, reward: str | None, *, finished: bool) -> tuple[flo
     if sample.errors:
         return None, f"error: {last_line(sample.errors[0])}"
     if not sample.scores:
-        return None, "no score" if finished else KILLED
+        return None, "no score" if finished else NO_RESULT
     name = _asked(sample, reward) if reward else _main(sample)
     if name is None:
         there = ", ".join(metrics_of(sample)) or "none"

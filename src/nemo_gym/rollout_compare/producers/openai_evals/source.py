@@ -64,6 +64,11 @@ class EventLog(Struct, frozen=True):
         """The fields that hold what the answer was held against."""
         return OUTPUT_FIELDS
 
+    @property
+    def unit(self) -> str:
+        """What may be broken is a line."""
+        return "line"
+
     def where(self, line: int) -> str:
         """The place of a sample's first event: `PATH:LINE`."""
         return f"{self.path}:{line}"

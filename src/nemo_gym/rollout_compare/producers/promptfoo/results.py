@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from nemo_gym.rollout_compare.producers.chat import content_text, steps_of
 from nemo_gym.rollout_compare.producers.json_rows import dig
-from nemo_gym.rollout_compare.producers.scores import last_line, number_of, without_number
+from nemo_gym.rollout_compare.producers.rewards import number_of
+from nemo_gym.rollout_compare.producers.scores import last_line, without_number
 from nemo_gym.rollout_compare.schema import Output, Record, Row, Step, Wanted, input_numbers, task_input, text_of
 
 #: The fields that may name the task; with several prompts or providers these are part of what is named.

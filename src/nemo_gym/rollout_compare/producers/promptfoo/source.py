@@ -72,6 +72,11 @@ class ResultsFile(Struct, frozen=True):
         """The fields that hold what the assertions said."""
         return OUTPUT_FIELDS
 
+    @property
+    def unit(self) -> str:
+        """A row is a result."""
+        return "result"
+
     def where(self, line: int) -> str:
         """A result's place: `PATH: result N`."""
         return f"{self.path}: result {line}"
