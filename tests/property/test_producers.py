@@ -69,13 +69,14 @@ def read(name: str, format_name: str, data: bytes, **plan: Any) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         path.write_bytes(data)
-        said = None
+        said, table = None, None
         try:
             with locate_run(str(path), format=format_name).opened() as run:
                 (table,) = run_tables([run], [Plan(**plan)], 1)
         except CompareInputError as error:
             said = str(error)
-        if said is not None:
+        if table is None:
+            assert said
             assert "\n" not in said
             assert str(path) in said
             return
