@@ -47,9 +47,9 @@ class Facts(NamedTuple):
 
 def choice_of(head: Head, asked: str | None) -> Choice:
     """The choice that a log makes, unless the user made one."""
-    results = head.results if isinstance(head.results, Mapping) else {}
+    results = head.results if isinstance(head.results, dict) else {}
     headline = results.get("headline")
-    if asked is not None or not isinstance(headline, Mapping):
+    if asked is not None or not isinstance(headline, dict):
         return Choice(asked)
     scorer, value = headline.get("scorer"), headline.get("score")
     return Choice(None, scorer if isinstance(scorer, str) else None, value if isinstance(value, str) else None)
@@ -116,12 +116,12 @@ def _reason_of(invalidation: Any) -> str:
 
 
 def _field(value: Any, name: str) -> Any:
-    return value.get(name) if isinstance(value, Mapping) else None
+    return value.get(name) if isinstance(value, dict) else None
 
 
 def value_of(score: Any) -> Any:
     """A score's value."""
-    return score.get("value") if isinstance(score, Mapping) else score
+    return score.get("value") if isinstance(score, dict) else score
 
 
 def _chosen(scores: Mapping[str, Any], choice: Choice) -> tuple[str, Any, str | None]:
@@ -131,7 +131,7 @@ def _chosen(scores: Mapping[str, Any], choice: Choice) -> tuple[str, Any, str | 
     first = choice.scorer if choice.scorer in scores else next(iter(scores))
     assert first is not None
     value = value_of(scores[first])
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return first, value, None
     key = choice.value if choice.value in value else None
     if key is None and len(value) == 1:
@@ -142,12 +142,12 @@ def _chosen(scores: Mapping[str, Any], choice: Choice) -> tuple[str, Any, str | 
 
 
 def _asked(scores: Mapping[str, Any], asked: str) -> tuple[str, Any, str | None]:
-    if asked in scores and not isinstance(value_of(scores[asked]), Mapping):
+    if asked in scores and not isinstance(value_of(scores[asked]), dict):
         return asked, value_of(scores[asked]), None
     for name, score in scores.items():
         value = value_of(score)
         key = asked.removeprefix(f"{name}.")
-        if key != asked and isinstance(value, Mapping) and key in value:
+        if key != asked and isinstance(value, dict) and key in value:
             return asked, value[key], None
     return asked, None, f"no score {asked} (there are: {', '.join(names_of(scores))})"
 
@@ -157,7 +157,7 @@ def names_of(scores: Mapping[str, Any]) -> list[str]:
     found: list[str] = []
     for name, score in scores.items():
         value = value_of(score)
-        found += [f"{name}.{key}" for key in value] if isinstance(value, Mapping) else [name]
+        found += [f"{name}.{key}" for key in value] if isinstance(value, dict) else [name]
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from json import JSONDecodeError, JSONDecoder
 from typing import Any
 
@@ -59,8 +60,9 @@ def is_archive(source: Input) -> bool:
         return file.read(len(ZIP_MAGIC)) == ZIP_MAGIC
 
 
+@lru_cache(maxsize=256)
 def read_eval(source: Input) -> Eval:
-    """What a log says of its run, read from its beginning where that is possible.
+    """What a log says of its run, read from its beginning where that is possible; it is asked for more than once.
 
     Raises:
         CompareInputError: It cannot be read, or is no log.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +71,8 @@ class LogSource(Struct, frozen=True):
 
     @property
     def from_start(self) -> bool:
-        """Whether a sample cannot be read without the others: a document is read whole."""
-        return not self.archive
+        """No row is read without all the others of a document, or without the whole directory of an archive."""
+        return True
 
     @property
     def output_fields(self) -> tuple[str, ...]:
@@ -205,10 +205,10 @@ def asked_of(sample: Sample) -> Any:
 def measures_of(sample: Sample) -> dict[str, float]:
     """What a sample cost, over all models that it used."""
     found: dict[str, float] = {}
-    usages = sample.model_usage.values() if isinstance(sample.model_usage, Mapping) else ()
+    usages = sample.model_usage.values() if isinstance(sample.model_usage, dict) else ()
     for usage in usages:
         for name, measure in _USAGE.items():
-            value = usage.get(name) if isinstance(usage, Mapping) else None
+            value = usage.get(name) if isinstance(usage, dict) else None
             if isinstance(value, int | float):
                 found[measure] = found.get(measure, 0) + value
     beside = {"turns": sample.turn_count, "seconds": sample.total_time}
