@@ -183,9 +183,10 @@ class TestFolders:
         (tmp_path / "logs.json").write_text("{}", "utf-8")
         assert found_in(tmp_path) == [("sums/a", 1.0), ("other/a", 0.0)]
 
-    def test_of_the_logs_of_a_retried_task_the_newest_counts(self, tmp_path: Path) -> None:
-        log(tmp_path, [sample()], name="2", created="2026-01-02T00:00:00+00:00")
-        log(tmp_path, [sample(value="I"), sample("b")], name="1", created="2026-01-01T00:00:00+00:00")
+    @pytest.mark.parametrize(("newer", "older"), [("1", "2"), ("2", "1")])
+    def test_of_the_logs_of_a_retried_task_the_newest_counts(self, tmp_path: Path, newer: str, older: str) -> None:
+        log(tmp_path, [sample()], name=newer, created="2026-01-02T00:00:00+00:00")
+        log(tmp_path, [sample(value="I"), sample("b")], name=older, created="2026-01-01T00:00:00+00:00")
         assert found_in(tmp_path) == [("sums/a", 1.0)]
 
     def test_two_runs_of_one_task_are_more_attempts(self, tmp_path: Path) -> None:
@@ -386,6 +387,45 @@ class TestBadInput:
         done = compare(path, path, "--skip-bad-lines")
         assert "2 samples that cannot be read were left out: " in done.stdout
         assert "identical                    2\n" in done.stdout
+
+
+def test_samples_of_a_killed_run_that_no_summary_tells_of_are_opened_in_their_order(tmp_path: Path) -> None:
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("_journal/start.json", json.dumps(head(status="started")))
+        for name in "cab":
+            archive.writestr(f"samples/{name}_epoch_1.json", json.dumps(sample(name)))
+        archive.writestr("_journal/summaries/1.json", json.dumps([sample("a", "I")]))
+    assert found_in(path) == [("sums/a", 0.0), ("sums/c", 1.0), ("sums/b", 1.0)]
+
+
+def test_a_sample_without_scores_has_no_output(tmp_path: Path) -> None:
+    output = record_in(log(tmp_path, [sample() | {"scores": {}}])).output
+    assert output
+    assert (output.texts, output.fields) == ((), ("scores.explanation", "scores.answer", "target"))
+    said = sample() | {"scores": {"match": {"value": 1, "explanation": "fine"}}, "target": None}
+    assert output_in(log(tmp_path, [said])) == "fine"
+
+
+def test_a_row_that_an_archive_no_longer_has_is_gone(tmp_path: Path) -> None:
+    from nemo_gym.rollout_compare.producers import read_again
+    from nemo_gym.rollout_compare.schema import Wanted
+
+    path = log(tmp_path, [sample(), sample("b"), sample("c")])
+    place = table_of_run(path).place(2)
+    log(tmp_path, [sample()])
+    for wanted in (Wanted(output=True), Wanted(task_input=True)):
+        ((_, record),) = read_again([place], wanted, grown=True)
+        assert str(record) == f"{path} has changed or gone since it was first read"
+
+
+def test_planned_attempts_have_places_too(tmp_path: Path) -> None:
+    path = log(tmp_path, [sample()], dataset={"sample_ids": ["a", "b"]})
+    with locate_run(str(path)).opened() as run:
+        planned = run.shards[0].planned
+        assert planned
+        assert planned.size == 0
+        assert planned.where(2) == f"{path}: planned attempt 2"
 
 
 def test_a_text_that_the_summary_cut_is_no_input(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 from nemo_gym.rollout_compare.engine.reading import read_tables
 from nemo_gym.rollout_compare.producers import Plan, locate_run, read_again
 from nemo_gym.rollout_compare.producers.lm_eval.layout import named, task_of
+from nemo_gym.rollout_compare.producers.lm_eval.source import SamplesFile
 from nemo_gym.rollout_compare.schema import CompareInputError, Step, Wanted
 from tests.producer_support import (
     TIME,
@@ -151,6 +152,11 @@ class TestFiles:
     def test_of_a_task_the_newest_samples_count(self, tmp_path: Path) -> None:
         write_samples(tmp_path, [doc(1, 0.0)], time="2026-11-30T17-00-56.808284")
         write_samples(tmp_path, [doc(1, 1.0)], time="2026-12-01T07-00-56.808284")
+        write_samples(tmp_path, [doc(1, 0.25)], time="2026-11-30T17-00-56.808284").rename(
+            tmp_path / "samples_sums_2026-11-30T17-00-56.808284.jsonl"
+        )
+        undated = write_samples(tmp_path, [doc(1, 0.75)], time="x")
+        undated.rename(tmp_path / "samples_sums.jsonl")  # comes after the others, and is older for want of a time
         write_samples(tmp_path, [doc(1, 0.5)], "other")
         assert rewards(found_in(tmp_path)) == [0.5, 1.0]
 
@@ -158,6 +164,7 @@ class TestFiles:
         write_samples(tmp_path / "out" / "model-a", [doc(1)])
         assert rewards(found_in(tmp_path)) == [1.0]
         write_samples(tmp_path / "out" / "model-b", [doc(1)])
+        (tmp_path / "out" / "logs").mkdir()
         with pytest.raises(CompareInputError, match="it holds 2 models; name the folder of one: model-a, model-b"):
             locate_run(str(tmp_path / "out"), format="lm-eval")
 
@@ -257,6 +264,31 @@ class TestBadInput:
         path = write_samples(tmp_path, [doc(1)])
         write_results(tmp_path, {}).write_text("{", "utf-8")
         assert rewards(found_in(path)) == [1.0]
+
+    def test_a_folder_without_anything(self, tmp_path: Path) -> None:
+        with pytest.raises(CompareInputError, match="lm-eval writes them with --log_samples"):
+            locate_run(str(tmp_path), format="lm-eval")
+
+    def test_a_list_without_rows(self, tmp_path: Path) -> None:
+        good = write_samples(tmp_path / "good", [doc(1)])
+        empty = write_samples(tmp_path / "empty", [])
+        empty.write_text("[]", "utf-8")
+        assert "missing                      1   old-only 1" in compare(good, empty.parent).stdout
+        bad = as_list(write_samples(tmp_path / "masked", [doc(1, None)]))
+        assert "masked                       1   old 0, new 1" in compare(good, bad).stdout
+
+    def test_a_bad_line_among_rows_without_filters_is_named(self, tmp_path: Path) -> None:
+        rows = [{name: value for name, value in doc(place).items() if name != "filter"} for place in (1, 2)]
+        path = write_samples(tmp_path, rows)
+        path.write_text(path.read_text("utf-8") + "{\n", "utf-8")
+        with pytest.raises(CompareInputError, match=f"{path}:3: invalid JSON"):
+            found_in(path)
+
+    def test_what_a_row_is_called_in_messages(self, tmp_path: Path) -> None:
+        with locate_run(str(write_samples(tmp_path, [doc(1)]))).opened() as run:
+            source = run.shards[0].main
+        assert isinstance(source, SamplesFile)
+        assert [source.label(row, "k") for row in ({"k": 1}, {"doc_id": 2}, {})] == ["sums/1", "sums/2", "sums/unknown"]
 
     def test_a_bad_first_line_does_not_hide_what_the_others_have_in_common(self, tmp_path: Path) -> None:
         path = write_samples(tmp_path, [doc(1, 0.5, "f1")])

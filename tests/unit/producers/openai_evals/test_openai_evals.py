@@ -22,6 +22,7 @@ def test_the_events_of_a_sample_are_one_row_in_whatever_order_they_stand(tmp_pat
         event("b", "sampling", prompt="6 * 7?", sampled="41"),
         event("a", "match", correct=True),
         {"type": "metrics", "data": {"accuracy": 0.5}},
+        event("a", "extra", note="x"),
     ]
     path = write_events(tmp_path / "log.jsonl", events)
     assert found_in(path) == [("b", 0.0), ("a", 1.0)]

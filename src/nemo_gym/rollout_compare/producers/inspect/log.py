@@ -118,7 +118,8 @@ def _read_archive(source: Input) -> Log:
         if head.invalidated is True:  # a summary does not say which samples were
             samples = [_whole(archive, sample, named) for sample in samples]
         known = {entry_of(sample) for sample in samples if sample}
-        for name in named.keys() - known if HEADER not in named or not samples else ():
+        unknown = [name for name in named if name not in known] if HEADER not in named or not samples else []
+        for name in unknown:
             if name.startswith(SAMPLES) and name.endswith(".json"):
                 samples.append(archive.document(name, Sample))
     return _unique(head, samples, [named.get(entry_of(sample), 0) if sample else 0 for sample in samples], faults)
