@@ -156,15 +156,16 @@ class TestFiles:
             tmp_path / "samples_sums_2026-11-30T17-00-56.808284.jsonl"
         )
         undated = write_samples(tmp_path, [doc(1, 0.75)], time="x")
-        undated.rename(tmp_path / "samples_sums.jsonl")  # comes after the others, and is older for want of a time
+        undated.rename(tmp_path / "samples_sums.jsonl")
         write_samples(tmp_path, [doc(1, 0.5)], "other")
         assert rewards(found_in(tmp_path)) == [0.5, 1.0]
 
     def test_the_only_model_in_a_folder_is_found_and_several_are_an_error(self, tmp_path: Path) -> None:
         write_samples(tmp_path / "out" / "model-a", [doc(1)])
         assert rewards(found_in(tmp_path)) == [1.0]
-        write_samples(tmp_path / "out" / "model-b", [doc(1)])
         (tmp_path / "out" / "logs").mkdir()
+        assert len(locate_run(str(tmp_path / "out"), format="lm-eval").files()) == 1
+        write_samples(tmp_path / "out" / "model-b", [doc(1)])
         with pytest.raises(CompareInputError, match="it holds 2 models; name the folder of one: model-a, model-b"):
             locate_run(str(tmp_path / "out"), format="lm-eval")
 

@@ -146,13 +146,8 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _newest(paths: Iterable[Path]) -> list[Path]:
-    newest: dict[str, Path] = {}
-    for path in paths:
-        said = named(path.name)
-        known = newest.get(said.stem)
-        if known is None or named(known.name).time <= said.time:
-            newest[said.stem] = path
-    return list(newest.values())
+    """Of each task the newest file: the last, for the names are in order and go on with the time."""
+    return list({named(path.name).stem: path for path in paths}.values())
 
 
 def _located(paths: Sequence[Path]) -> LocatedSamples:
