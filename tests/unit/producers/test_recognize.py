@@ -107,7 +107,7 @@ def test_the_user_s_word_counts(tmp_path: Path) -> None:
     assert found(tmp_path, "rollouts") == "rollouts"
     put_json(tmp_path / "rollouts.jsonl", ROW)
     assert found(tmp_path / "rollouts.jsonl", "harbor") == "harbor"
-    with pytest.raises(CompareInputError, match="no format 'harbour'; known are harbor, terminal-bench, nemo-evalu"):
+    with pytest.raises(CompareInputError, match="no format 'harbour'; known are harbor, terminal-bench, "):
         found(tmp_path, "harbour")
 
 

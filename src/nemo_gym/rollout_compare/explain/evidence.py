@@ -95,9 +95,13 @@ def _output(said: Said, roots: LogRoots, lines: int) -> Output:
 
 
 def nothing_said(fields: Sequence[str]) -> str:
-    """Why there is no output of a row that has none of the fields that may hold it."""
+    """Why there is no output of a row that has none of the fields or files that may hold it."""
+    if not fields:
+        return "the record has no verifier output"
     first, *others = fields
-    return f"the row has neither {first} nor {', '.join(others[:-1])} or {others[-1]}"
+    if not others:
+        return f"the row has no {first}"
+    return f"the row has neither {first} nor {' or '.join(filter(None, (', '.join(others[:-1]), others[-1])))}"
 
 
 def tail_lines(text: str, count: int) -> list[str]:
