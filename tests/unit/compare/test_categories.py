@@ -458,11 +458,11 @@ class TestNotes:
         assert tasks == ("a",)
 
     def test_the_same_tasks_with_other_numbers_of_rows_are_noted_apart(self) -> None:
-        notes = self.notes(rows(a=1) * 2, rows(a=1) * 3)
+        notes = self.notes(rows(a=1, b=1) * 2, rows(a=1, b=1) * 3)
         assert [message.split(",")[0] for message, _ in notes] == [
-            "the old run has several rows a task (1 task x 2 attempts)",
-            "the new run has several rows a task (1 task x 3 attempts)",
-            "1 of 1 joined task has different numbers of attempts on the two sides",
+            "the old run has several rows a task (2 tasks x 2 attempts)",
+            "the new run has several rows a task (2 tasks x 3 attempts)",
+            "2 of 2 joined tasks have different numbers of attempts on the two sides",
         ]
 
     def test_different_tasks_on_both_sides_are_noted_apart(self) -> None:
