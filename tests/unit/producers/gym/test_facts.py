@@ -388,7 +388,7 @@ def test_every_function_takes_any_mapping() -> None:
         ({"eval_timed_out": True}, "eval_timed_out=true"),
         ({"container_timed_out": 1}, "container_timed_out=1"),
         ({"sandbox_failed": "oom"}, "sandbox_failed=oom"),
-        ({"metadata": {"exception_info": {"type": "E"}}}, 'metadata.exception_info={"type": "E"}'),
+        ({"metadata": {"exception_info": {"type": "E"}}}, 'metadata.exception_info={"type":"E"}'),
         ({"metadata": "none"}, None),
         ({"sandbox_failed": False, "verifier_error": ""}, None),
         ({"error": "boom", "verifier_error": "x"}, "error: boom"),
