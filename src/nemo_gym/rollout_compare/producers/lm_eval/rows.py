@@ -28,6 +28,8 @@ from nemo_gym.rollout_compare.producers.scores import without_number
 from nemo_gym.rollout_compare.schema import (
     Batch,
     Identity,
+    Mask,
+    MaskKind,
     Output,
     Record,
     Row,
