@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nemo_gym.rollout_compare.producers.gym.seems import are_inputs, what_text_seems
 
+from nemo_gym.rollout_compare.producers.gym.seems import are_inputs, what_text_seems
 from tests.support import assert_refused, compare, source_of, write_rows
 
 INPUT: dict[str, Any] = {"id": "a", "responses_create_params": {"input": "do it"}}
