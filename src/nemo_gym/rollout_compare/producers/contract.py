@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.files.inputs import Input
+from nemo_gym.rollout_compare.producers.glimpse import Glimpse
 from nemo_gym.rollout_compare.schema import Attempt, Batch, Fields, Source
 
 Piece = Any
@@ -136,13 +137,29 @@ class LocatedRun(Protocol):
         ...
 
 
+def _nothing_seen(place: Glimpse) -> bool:
+    """Whether a path is a run of a producer that nothing shows."""
+    del place
+    return False
+
+
 class Producer(Struct, frozen=True):
-    """A kind of program that leaves runs.
+    """A kind of program that leaves runs: a row of the table of producers.
 
     Attributes:
         name: How `--format` and the report call it.
-        locate: What the user named to a run of it.
+        locate: What the user named to a run of it. What only reading needs is imported when it is called.
+        seen: Whether a path at a glance is a run of it: a folder, or a file.
+        signs: What it is known by, for the error that nothing is known: `a folder with ...`.
+        endings: What the names of its files end in where nothing else shows whose they are.
     """
 
     name: str
     locate: Callable[[str], LocatedRun]
+    seen: Callable[[Glimpse], bool] = _nothing_seen
+    signs: str = ""
+    endings: tuple[str, ...] = ()
+
+    def looks_like(self, name: str) -> bool:
+        """Whether a file may be one of its by its name alone."""
+        return bool(self.endings) and name.endswith(self.endings)

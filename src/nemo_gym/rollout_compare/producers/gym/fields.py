@@ -64,6 +64,9 @@ OTHER_ENDINGS = ("_reward_profiling",)
 RESULT_FIELDS = ("reward", "response", "mask_sample", "failure_kind", "error")
 ASKED_FIELD = "responses_create_params"
 
+#: What the names of fields begin with that only NeMo Gym writes.
+OWN_FIELDS = "_ng_"
+
 
 def key_fields(key: str | None) -> Fields:
     """The fields that may name the task: the given one, or those that are tried in turn."""
