@@ -6,6 +6,7 @@ from nemo_gym.rollout_compare.producers.gym import NEMO_GYM
 from nemo_gym.rollout_compare.producers.inspect import INSPECT
 from nemo_gym.rollout_compare.producers.lm_eval import LM_EVAL
 from nemo_gym.rollout_compare.producers.openai_evals import OPENAI_EVALS
+from nemo_gym.rollout_compare.producers.promptfoo import PROMPTFOO
 from nemo_gym.rollout_compare.producers.recognize import producer_of
 
 __all__ = [
@@ -23,7 +24,7 @@ __all__ = [
 
 #: Every producer whose runs can be read, by its name, in the order in which they are asked; the last takes what is
 #: left. The order is that of the signs: a run's own folder layout first, then what the files in it hold.
-PRODUCERS = {producer.name: producer for producer in (INSPECT, LM_EVAL, OPENAI_EVALS, NEMO_GYM)}
+PRODUCERS = {producer.name: producer for producer in (INSPECT, LM_EVAL, PROMPTFOO, OPENAI_EVALS, NEMO_GYM)}
 
 
 def locate_run(named: str, format: str | None = None) -> LocatedRun:  # noqa: A002  # what the option is called
