@@ -128,7 +128,9 @@ def write_document(path: Path, samples: Sequence[Any] | None, header: Mapping[st
 TIME = "2026-11-30T17-00-56.808284"
 
 
-def doc(place: int = 0, value: Any = 1.0, metric: str = "acc", name: str | None = "none", **more: Any) -> dict[str, Any]:
+def doc(
+    place: int = 0, value: Any = 1.0, metric: str = "acc", name: str | None = "none", **more: Any
+) -> dict[str, Any]:
     """A row of samples."""
     row = {
         "doc_id": place,

@@ -138,7 +138,9 @@ class TestSeveralScores:
         self, tmp_path: Path, scorer: str, score: str, found: float
     ) -> None:
         results = {"headline": {"scorer": scorer, "score": score, "metric": "mean"}}
-        path = write_archive(tmp_path / "log.eval", [sample() | {"scores": self.SCORES}], {**head(), "results": results})
+        path = write_archive(
+            tmp_path / "log.eval", [sample() | {"scores": self.SCORES}], {**head(), "results": results}
+        )
         assert found_in(path) == [("sums/a", found)]
 
     def test_one_that_no_sample_has_is_an_error_that_lists_what_there_is(self, tmp_path: Path) -> None:
