@@ -174,7 +174,9 @@ def event(sample_id: str, type: str, **data: Any) -> dict[str, Any]:  # noqa: A0
 
 def write_events(path: Path, events: Iterable[Mapping[str, Any]], *, finished: bool = True) -> Path:
     """A log."""
-    lines = [{"spec": {"completion_fns": ["m"], "eval_name": "sums.test.v1", "run_config": {"seed": 7}}}]
+    lines: list[Mapping[str, Any]] = [
+        {"spec": {"completion_fns": ["m"], "eval_name": "sums.test.v1", "run_config": {"seed": 7}}}
+    ]
     lines += [{"final_report": {"accuracy": 0.5}, "run_id": "r"}] if finished else []
     path.write_text("".join(f"{json.dumps(one)}\n" for one in [*lines, *events]), "utf-8")
     return path

@@ -6,7 +6,7 @@ import json
 import math
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from msgspec.structs import asdict
@@ -121,7 +121,7 @@ def test_the_score_without_a_name_of_older_logs_counts(tmp_path: Path) -> None:
 
 
 class TestSeveralScores:
-    SCORES = {"first": {"value": "I"}, "second": {"value": {"x": 1, "y.z": 2}, "explanation": "two"}}
+    SCORES: ClassVar = {"first": {"value": "I"}, "second": {"value": {"x": 1, "y.z": 2}, "explanation": "two"}}
 
     @pytest.mark.parametrize(
         ("reward", "found"),
@@ -226,7 +226,7 @@ def test_planned_attempts_without_a_record_are_counted(tmp_path: Path) -> None:
 
 
 class TestReadAgain:
-    MESSAGES = [
+    MESSAGES: ClassVar = [
         {"role": "system", "content": "attachment://1"},
         {"role": "user", "content": [{"type": "text", "text": "add"}, {"type": "image", "image": "..."}]},
         {

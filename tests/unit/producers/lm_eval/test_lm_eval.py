@@ -6,7 +6,7 @@ import gzip
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -70,7 +70,7 @@ def test_the_reward_is_the_first_metric(tmp_path: Path, form: str, value: Any, r
 
 
 class TestFilters:
-    ROWS = [
+    ROWS: ClassVar = [
         doc(1, 1.0, name="strict"),
         doc(2, 0.0, name="strict"),
         doc(1, 0.25, name="loose"),

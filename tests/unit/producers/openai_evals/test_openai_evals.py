@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -55,7 +55,7 @@ def test_without_a_final_report_a_sample_without_a_score_was_killed(tmp_path: Pa
 
 
 class TestReward:
-    EVENTS = [
+    EVENTS: ClassVar = [
         event("a", "metrics", f1=0.5, em=1),
         event("b", "metrics", f1=0.25, em=0),
         event("c", "error", message="e"),
@@ -91,7 +91,7 @@ class TestReward:
 
 
 class TestReadAgain:
-    EVENTS = [
+    EVENTS: ClassVar = [
         event("a", "sampling", prompt=ASKED, sampled="41"),
         event("b", "match", correct=True),
         event("a", "sampling", prompt=[*ASKED, {"role": "assistant", "content": "41"}], sampled=["42?"]),

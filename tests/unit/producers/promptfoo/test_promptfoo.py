@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -164,7 +164,7 @@ def test_what_a_result_cost() -> None:
 
 
 class TestOlderForms:
-    CELL = {"pass": False, "score": 0.5, "text": "Good day", "prompt": "Hello Ada", "provider": "mock"}
+    CELL: ClassVar = {"pass": False, "score": 0.5, "text": "Good day", "prompt": "Hello Ada", "provider": "mock"}
 
     def table(self, *rows: Any) -> dict[str, Any]:
         head = {"prompts": [{"raw": "Hello {{name}}", "display": "greet"}], "vars": ["name"]}
@@ -175,8 +175,8 @@ class TestOlderForms:
             {"outputs": [self.CELL], "vars": ["Ada"], "test": {"description": "greet"}},
             {"outputs": [{**self.CELL, "pass": True, "score": 1}], "vars": ["Bob"], "description": "again"},
         )
+        path = tmp_path / "results.json"
         for whole in ({"results": {"version": 2, "table": table}, "config": {}, "shareableUrl": None}, table):
-            path = tmp_path / "results.json"
             path.write_text(json.dumps(whole), "utf-8")
             assert found_in(path) == [("greet", 0.5), ("again", 1.0)]
         assert output_in(path) == "answer: Good day"
@@ -225,9 +225,9 @@ class TestBadInput:
     def test_a_document_that_is_something_else(self, tmp_path: Path) -> None:
         path = tmp_path / "bad.json"
         path.write_text("[\n1]\n", "utf-8")
-        with pytest.raises(CompareInputError, match="it is no JSON object with promptfoo's results"):
-            with locate_run(str(path), format="promptfoo").opened() as run:
-                list(run.shards[0].main.batches(0, plan(), tuple, lambda _: None))
+        said = "it is no JSON object with promptfoo's results"
+        with locate_run(str(path), format="promptfoo").opened() as run, pytest.raises(CompareInputError, match=said):
+            list(run.shards[0].main.batches(0, plan(), tuple, lambda _: None))
 
     def test_a_line_that_is_cut_off(self, tmp_path: Path) -> None:
         good = results(tmp_path, [result(), result("b")], "lines")
