@@ -11,6 +11,7 @@ from nemo_gym.rollout_compare.producers.openai_evals import OPENAI_EVALS
 from nemo_gym.rollout_compare.producers.promptfoo import PROMPTFOO
 from nemo_gym.rollout_compare.producers.recognize import producer_of
 from nemo_gym.rollout_compare.producers.terminal_bench import TERMINAL_BENCH
+from nemo_gym.rollout_compare.producers.verifiers import VERIFIERS
 
 __all__ = [
     "PRODUCERS",
@@ -33,6 +34,7 @@ PRODUCERS = {
         HARBOR,
         TERMINAL_BENCH,
         NEMO_EVALUATOR,
+        VERIFIERS,
         INSPECT,
         LM_EVAL,
         PROMPTFOO,
