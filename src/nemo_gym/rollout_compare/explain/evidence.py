@@ -96,8 +96,11 @@ def _output(said: Said, roots: LogRoots, lines: int) -> Output:
 
 def nothing_said(fields: Sequence[str]) -> str:
     """Why there is no output of a row that has none of the fields that may hold it."""
-    first, *others = fields
-    return f"the row has neither {first} nor {', '.join(others[:-1])} or {others[-1]}"
+    if len(fields) < 2:
+        return f"the row has no {fields[0]}" if fields else "its producer records none"
+    first, *others, last = fields
+    between = f"{', '.join(others)} or " if others else ""
+    return f"the row has neither {first} nor {between}{last}"
 
 
 def tail_lines(text: str, count: int) -> list[str]:

@@ -8,8 +8,10 @@ from nemo_gym.rollout_compare.producers.inspect import INSPECT
 from nemo_gym.rollout_compare.producers.lm_eval import LM_EVAL
 from nemo_gym.rollout_compare.producers.nemo_evaluator import NEMO_EVALUATOR
 from nemo_gym.rollout_compare.producers.openai_evals import OPENAI_EVALS
+from nemo_gym.rollout_compare.producers.openhands import OPENHANDS
 from nemo_gym.rollout_compare.producers.promptfoo import PROMPTFOO
 from nemo_gym.rollout_compare.producers.recognize import producer_of
+from nemo_gym.rollout_compare.producers.swebench import SWEBENCH
 from nemo_gym.rollout_compare.producers.terminal_bench import TERMINAL_BENCH
 from nemo_gym.rollout_compare.producers.verifiers import VERIFIERS
 
@@ -35,6 +37,8 @@ PRODUCERS = {
         TERMINAL_BENCH,
         NEMO_EVALUATOR,
         VERIFIERS,
+        OPENHANDS,
+        SWEBENCH,
         INSPECT,
         LM_EVAL,
         PROMPTFOO,

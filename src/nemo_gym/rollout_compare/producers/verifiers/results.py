@@ -39,7 +39,7 @@ class ResultReader(Struct, frozen=True):
         settings: What the run was made with.
     """
 
-    settings: Mapping[str, Any]
+    settings: tuple[tuple[str, Any], ...]
 
     #: `reward` is always the main metric.
     problem: None = None
@@ -52,7 +52,7 @@ class ResultReader(Struct, frozen=True):
         for group in _GROUPS:
             more = metadata.get(group)
             found |= {str(name): value for name, value in more.items()} if isinstance(more, Mapping) else {}
-        return cls({name: value for name, value in found.items() if value is not None})
+        return cls(tuple((name, value_of(value)) for name, value in found.items() if value is not None))
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ class ResultReader(Struct, frozen=True):
             has_output=bool(metrics),
             number=told.number,
             offset=told.offset,
-            settings=self.settings,
+            settings=dict(self.settings),
             measures=measures_of(_MEASURES, measured),
         )
 
@@ -111,3 +111,8 @@ class ResultReader(Struct, frozen=True):
         answered = row.get(ANSWERED)
         answered = [{"role": "assistant", "content": answered}] if isinstance(answered, str) else answered
         return (*steps_of(row.get(ASKED)), *steps_of(answered)) or None
+
+
+def value_of(value: Any) -> Any:
+    """A setting that can be looked up: a list or an object is its text."""
+    return value if isinstance(value, bool | int | float | str) else text_of(value)
