@@ -12,6 +12,7 @@ from nemo_gym.rollout_compare.producers.openhands import OPENHANDS
 from nemo_gym.rollout_compare.producers.promptfoo import PROMPTFOO
 from nemo_gym.rollout_compare.producers.recognize import producer_of
 from nemo_gym.rollout_compare.producers.swebench import SWEBENCH
+from nemo_gym.rollout_compare.producers.tables import TABLE
 from nemo_gym.rollout_compare.producers.terminal_bench import TERMINAL_BENCH
 from nemo_gym.rollout_compare.producers.verifiers import VERIFIERS
 
@@ -43,6 +44,7 @@ PRODUCERS = {
         LM_EVAL,
         PROMPTFOO,
         OPENAI_EVALS,
+        TABLE,
         NEMO_GYM,
     )
 }

@@ -17,12 +17,15 @@ JUDGED, ROWS, ERRORS, REPORT = (
     "output_errors.jsonl",
     "output.report.json",
 )
+_ROLLOUTS = frozenset({"responses_create_params", "reward"})
 _TELLING = frozenset({"metadata", "history", "instruction", "metrics", "instance"})
 
 
 def is_rows(place: Glimpse) -> bool:
     """Whether a file has rows of OpenHands."""
-    return "instance_id" in place.keys and "test_result" in place.keys or _is_old(place)
+    if place.keys & _ROLLOUTS:
+        return False
+    return {"instance_id", "test_result"} <= place.keys or _is_old(place)
 
 
 def _is_old(place: Glimpse) -> bool:

@@ -29,6 +29,8 @@ OLD_LISTS = frozenset({"no_generation", "no_logs", "generated", "applied", "inst
 VERDICT = frozenset({"resolved", "patch_exists", "patch_is_None", "patch_successfully_applied"})
 PREDICTED = frozenset({"instance_id", "model_patch"})
 _LOOKED_INTO = 20
+#: What only rows with results have.
+_RESULTS_KEYS = frozenset({"reward", "responses_create_params", "resolved", "score"})
 
 
 def is_report(place: Glimpse) -> bool:
@@ -48,6 +50,8 @@ def is_details(place: Glimpse) -> bool:
 
 def is_predictions(place: Glimpse) -> bool:
     """Whether a file has predictions."""
+    if place.keys & _RESULTS_KEYS:
+        return False
     return place.keys >= PREDICTED or place.path.name in PREDICTIONS
 
 

@@ -25,7 +25,7 @@ def is_episodes(place: Glimpse) -> bool:
 
 def is_results(place: Glimpse) -> bool:
     """Whether a file holds results (v0)."""
-    return place.keys >= _ROW_KEYS
+    return place.keys >= _ROW_KEYS and "responses_create_params" not in place.keys
 
 
 def runs_in(folder: Glimpse, deepest: int = _DEEPEST) -> list[Glimpse]:
