@@ -84,7 +84,7 @@ def _best_pair(ladders: dict[Side, list[Rung]], tables: dict[Side, Table]) -> tu
     for group in _pairs(ladders):
         meeting = []
         for pair in group:
-            if any(rung.rejected for rung in pair):
+            if any(rung.rejected for rung in pair) or _moved(pair, tables):
                 continue
             rungs = dict(zip(Side, pair, strict=True))
             labels = _labels(rungs)
@@ -96,6 +96,19 @@ def _best_pair(ladders: dict[Side, list[Rung]], tables: dict[Side, Table]) -> tu
             return max(meeting, key=lambda one: (len(shared := one[1].shared()), min(shared)))
     rungs = {side: _fallback(ladders[side]) or ladders[side][0] for side in Side}
     return rungs, _labels(rungs)
+
+
+def _moved(pair: tuple[Rung, Rung], tables: dict[Side, Table]) -> bool:
+    """Whether what may be a position is one, and moved: the same was asked under another one, and here something else.
+
+    A task that was asked in other words under the same position has not moved.
+    """
+    if not all(rung.name in tables[side].fields.positions for side, rung in zip(Side, pair, strict=True)):
+        return False
+    old, new = (_inputs_by_index(tables[side], rung) for side, rung in zip(Side, pair, strict=True))
+    elsewhere = set().union(*new.values())
+    both = old.keys() & new.keys()
+    return any(old[position].isdisjoint(new[position]) and old[position] & elsewhere for position in both)
 
 
 def _pairs(ladders: dict[Side, list[Rung]]) -> Iterator[list[tuple[Rung, Rung]]]:

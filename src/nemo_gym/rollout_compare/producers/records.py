@@ -18,10 +18,10 @@ from nemo_gym.rollout_compare.files.lines import Line, Piece, iter_lines
 from nemo_gym.rollout_compare.producers.attempts import Attempt, batch_of
 from nemo_gym.rollout_compare.producers.contract import Plan, Run, Shard
 from nemo_gym.rollout_compare.producers.depth import room_for_rows
-from nemo_gym.rollout_compare.producers.folders import record_of
 from nemo_gym.rollout_compare.producers.json_lines import JsonLines, decoder_for
 from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, dig, parse_object
 from nemo_gym.rollout_compare.producers.scores import listed
+from nemo_gym.rollout_compare.producers.trials import record_of
 from nemo_gym.rollout_compare.schema import (
     Batch,
     CompareInputError,

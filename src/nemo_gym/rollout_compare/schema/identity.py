@@ -28,6 +28,8 @@ class Fields(Struct, frozen=True):
         input: What the task's input is called.
         index: What the task's position in the run's input file is called.
         said: Whether the user named the field: it is then the only one, and never questioned.
+        positions: Those that may be positions in a data set, which name a task only where both runs had it in the
+            same order.
         digests: Whether rows have a digest of their task's content for the task's input: it tells whether two runs of
             the same producer had the same task, and nothing to a run that has inputs.
     """
@@ -38,6 +40,7 @@ class Fields(Struct, frozen=True):
     input: str = "task input"
     index: str = "task index"
     said: bool = False
+    positions: tuple[str, ...] = ()
     digests: bool = False
 
     def all(self) -> tuple[str, ...]:

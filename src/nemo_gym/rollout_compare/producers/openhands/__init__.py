@@ -46,4 +46,4 @@ def _locate(named: str) -> LocatedRun:
     return locate_openhands(named)
 
 
-OPENHANDS = Producer("openhands", _locate, seen=_seen, signs=f"a folder with {JUDGED} or {ROWS}")
+OPENHANDS = Producer("openhands", _locate, seen=_seen, signs=f"{JUDGED} or {ROWS}")

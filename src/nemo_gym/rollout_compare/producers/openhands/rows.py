@@ -106,7 +106,9 @@ class RowReader(Struct, frozen=True):
         rest = rest[len(_REPORTS) :]
         asked = next((text for text in rest[: len(ASKED)] if isinstance(text, str) and text), None)
         rest = rest[len(ASKED) :]
-        number, masked = chosen_reward(told.metric or self.verdict or "verdict", told.chosen if told.metric else verdict)
+        number, masked = chosen_reward(
+            told.metric or self.verdict or "verdict", told.chosen if told.metric else verdict
+        )
         if error:
             masked = f"error: {error_text(error, 'message', 'error')}"
         elif report.get(_NOT_EVALUATED) or self.failed:
@@ -116,7 +118,7 @@ class RowReader(Struct, frozen=True):
             ids=told.fields,
             reward=None if masked else number,
             masked=masked,
-            agent_error=_TIMEOUT if kind == _TIMEOUT and not masked else None,
+            agent_error=f"{_TIMEOUT}=true" if kind == _TIMEOUT and not masked else None,
             failure_kind=None if masked else kind,
             task_index=told.fields.get(INSTANCE) if instance is None else instance,
             attempt=1,  # a row stands for its instance: what failed before it no longer counts
@@ -162,7 +164,10 @@ def numbers_in(value: Any, path: str, deepest: int = 4) -> Iterator[str]:
 
 def _settings(values: list[Any]) -> dict[str, Any]:
     by_path = dict(zip(_SETTING_PATHS, values, strict=True))
-    found = {name: next((by_path[path] for path in paths if by_path[path] is not None), None) for name, paths in _SETTINGS.items()}
+    found = {
+        name: next((by_path[path] for path in paths if by_path[path] is not None), None)
+        for name, paths in _SETTINGS.items()
+    }
     return {name: value for name, value in found.items() if value is not None}
 
 

@@ -20,7 +20,14 @@ LOG_FILES = ("test_output.txt", "run_instance.log")
 PATCH = "patch.diff"
 #: What leaderboards keep.
 RESULTS, DETAILS = "results.json", "per_instance_details.json"
-PREDICTIONS = ("preds.json", "all_preds.jsonl", "predictions.jsonl", "preds.jsonl", "predictions.json", "all_preds.json")
+PREDICTIONS = (
+    "preds.json",
+    "all_preds.jsonl",
+    "predictions.jsonl",
+    "preds.jsonl",
+    "predictions.json",
+    "all_preds.json",
+)
 
 #: Lists of ids, in a run's report and in what older versions of the harness and leaderboards have.
 LISTED = frozenset({"resolved_ids", "submitted_ids", "completed_ids", "unresolved_ids", "error_ids"})
@@ -71,6 +78,8 @@ def _seen(place: Glimpse) -> bool:
         return is_report(place) or is_old_report(place) or is_details(place) or is_predictions(place)
     if place.child(LOGS).is_folder or is_instance(place) or has_instances(place):
         return True
+    if set(PREDICTIONS) & set(place.names):
+        return True
     if {RESULTS, DETAILS} & set(place.names) or RESULTS in place.child("results").names:
         files = (place.child(RESULTS), place.child("results").child(RESULTS))
         return DETAILS in place.names or any(is_old_report(one) or is_report(one) for one in files)
@@ -88,5 +97,5 @@ SWEBENCH = Producer(
     "swe-bench",
     _locate,
     seen=_seen,
-    signs=f"a folder with {LOGS}, or with a folder for each instance that has a {REPORT}; a run's report",
+    signs=f"{LOGS}, folders with {REPORT}, or a report with resolved_ids",
 )

@@ -13,7 +13,7 @@ from msgspec import Struct
 from nemo_gym.rollout_compare.files.inputs import Input, open_input
 from nemo_gym.rollout_compare.files.lines import iter_lines
 from nemo_gym.rollout_compare.producers.contract import LocatedRun, Run, Shard
-from nemo_gym.rollout_compare.producers.documents import parse_document, read_document
+from nemo_gym.rollout_compare.producers.documents import parse_document, parse_list_or_object, read_document
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse
 from nemo_gym.rollout_compare.producers.inside import RunFolder
 from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, parse_object
@@ -35,7 +35,7 @@ from nemo_gym.rollout_compare.schema import CompareInputError, Note
 
 FORMAT = "swe-bench"
 _MOST_LISTED = 10
-_ONLY_SOME = "lists only what was resolved or could not be judged: what failed is missing, as if it had not been run"
+_ONLY_SOME = "does not list the instances that failed: they count as missing"
 
 
 class LocatedReport(Struct, frozen=True):
@@ -83,9 +83,13 @@ class LocatedLogs(Struct, frozen=True):
 
     Attributes:
         logs: The folder of the logs of each run, of one model.
+        only: The only instance that is meant, None where all are.
+        predictions: What was submitted, None where that is not known.
     """
 
     logs: tuple[Path, ...]
+    only: str | None = None
+    predictions: Path | None = None
 
     def files(self) -> list[Path]:
         """The instances' own reports."""
@@ -101,8 +105,11 @@ class LocatedLogs(Struct, frozen=True):
         shards = []
         for path in self.logs:
             folder = RunFolder.at(path)
-            found = tuple(_in_logs(folder, path).values())
-            shards.append(Shard(Instances(folder, None, found, (("model", path.name),))))
+            found = {name: one for name, one in _in_logs(folder, path).items() if self.only in (None, name)}
+            for name, filled in predicted(self.predictions).items():
+                found.setdefault(name, Instance(name, Listed(Standing.SUBMITTED if filled else Standing.EMPTY)))
+            instances = tuple(found[name] for name in sorted(found))
+            shards.append(Shard(Instances(folder, None, instances, (("model", path.name),))))
         yield Run(FORMAT, shards, ())
 
 
@@ -117,9 +124,14 @@ def locate_swebench(named: str) -> LocatedRun:
         return _file(path)
     place = Glimpse(path)
     if is_instance(place):
-        return LocatedLogs((path.parent,)) if path.name not in ("", ".", "..") else LocatedLogs((path,))
+        whole = path.resolve()
+        return LocatedLogs((whole.parent,), whole.name)
     reports = [one.path for one in place.children() if one.path.suffix == ".json" and is_report(one)]
-    kept = [one for one in (place.child(DETAILS), place.child(RESULTS), place.child("results").child(RESULTS)) if _is_kept(one)]
+    kept = [
+        one
+        for one in (place.child(DETAILS), place.child(RESULTS), place.child("results").child(RESULTS))
+        if _is_kept(one)
+    ]
     logs = logs_in(path)
     if len(reports) > 1:
         raise _several(path, reports, "reports")
@@ -129,19 +141,26 @@ def locate_swebench(named: str) -> LocatedRun:
         models = {one.name for one in logs}
         if len(models) > 1:
             raise _several(path, logs, "runs")
-        return LocatedLogs(tuple(logs))
+        return LocatedLogs(tuple(logs), predictions=_predictions_in(path) if len(logs) == 1 else None)
     if kept:
         return LocatedReport(kept[0].path, None, _predictions_in(path))
+    predictions = _predictions_in(path)
+    if predictions:
+        raise _only_predictions(predictions)
     raise CompareInputError(f"cannot read {named}: it is a folder without a report of SWE-bench or its logs")
+
+
+def _only_predictions(path: Path) -> CompareInputError:
+    return CompareInputError(
+        f"cannot read {path}: predictions do not say what was resolved; name the report that their evaluation "
+        f"wrote (MODEL.RUN_ID.json), or its logs ({LOGS}/RUN_ID/MODEL)"
+    )
 
 
 def _file(path: Path) -> LocatedRun:
     place = Glimpse(path)
     if is_predictions(place) and not is_report(place):
-        raise CompareInputError(
-            f"cannot read {path}: predictions do not say what was resolved; name the report that their evaluation "
-            f"wrote (MODEL.RUN_ID.json), or its logs ({LOGS}/RUN_ID/MODEL)"
-        )
+        raise _only_predictions(path)
     if is_report(place):
         return LocatedReport(path, _logs_of(path, logs_in(path.parent)))
     folder = path.parent.parent if path.parent.name == "results" else path.parent
@@ -191,7 +210,7 @@ def document_in(source: Input) -> dict[str, Any]:
 
 def _in_report(report: Path, told: Mapping[str, Any], submitted: Mapping[str, bool]) -> dict[str, Instance]:
     """The instances that a report tells of, and those that were submitted and that it says nothing of."""
-    if report.name == DETAILS or told and all(isinstance(one, Mapping) and "resolved" in one for one in told.values()):
+    if report.name == DETAILS or all(isinstance(one, Mapping) and "resolved" in one for one in told.values()):
         return {name: Instance(name, details=json.dumps(one)) for name, one in sorted(told.items())}
     try:
         listed = listed_in(told)
@@ -215,7 +234,8 @@ def _in_logs(folder: RunFolder, logs: Path | None) -> dict[str, Instance]:
     prefix = "" if logs == folder.path else f"{logs.relative_to(folder.path)}/"
     names = [name for name in RunFolder.at(logs).folders() if is_instance(Glimpse(logs / name))]
     return {
-        name: Instance(name, folder=f"{prefix}{name}", size=folder.size_of(f"{prefix}{name}/{REPORT}")) for name in names
+        name: Instance(name, folder=f"{prefix}{name}", size=folder.size_of(f"{prefix}{name}/{REPORT}"))
+        for name in names
     }
 
 
@@ -245,7 +265,7 @@ def predicted(path: Path | None) -> dict[str, bool]:
 def _predictions(source: Input) -> Iterator[tuple[str, Any]]:
     """Predictions are one a line, a list, or an object with one for each instance."""
     if source.path.suffix != ".jsonl":
-        whole = parse_document(read_document(source), dict[str, Any] | list[Any])
+        whole = parse_list_or_object(read_document(source))
         rows: Sequence[Any] = list(whole.values()) if isinstance(whole, dict) else whole
         names: Sequence[Any] = list(whole) if isinstance(whole, dict) else [None] * len(whole)
         for name, row in zip(names, rows, strict=True):

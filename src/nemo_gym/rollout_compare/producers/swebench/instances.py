@@ -12,13 +12,13 @@ from msgspec import Struct
 from nemo_gym.rollout_compare.producers.attempts import Attempt, batch_of
 from nemo_gym.rollout_compare.producers.contract import Plan
 from nemo_gym.rollout_compare.producers.depth import room_for_rows
-from nemo_gym.rollout_compare.producers.folders import record_of
 from nemo_gym.rollout_compare.producers.inside import RunFolder
 from nemo_gym.rollout_compare.producers.json_rows import dig, parse_object
 from nemo_gym.rollout_compare.producers.measures import measures_of
 from nemo_gym.rollout_compare.producers.swebench import LOG_FILES, REPORT
 from nemo_gym.rollout_compare.producers.swebench.reports import Listed, Standing
 from nemo_gym.rollout_compare.producers.swebench.trajectories import steps_in
+from nemo_gym.rollout_compare.producers.trials import record_of
 from nemo_gym.rollout_compare.producers.verdicts import chosen_reward
 from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fields, Output, Place, Record, Row, Wanted
 
@@ -55,7 +55,7 @@ class Instance(Struct, frozen=True):
     @property
     def report(self) -> str:
         """Its own report, as a path in the run's folder."""
-        return f"{self.folder}/{REPORT}" if self.folder != "." else REPORT
+        return f"{self.folder}/{REPORT}"
 
 
 class Instances(Struct, frozen=True):
@@ -144,12 +144,16 @@ class Instances(Struct, frozen=True):
         for place in places:
             one = self.instances[place.offset]
             try:
-                if not grown and one.size is not None and self.folder.size_of(one.report) != one.size:
-                    raise CompareInputError(f"{self.folder.path / one.report} has changed or gone since it was read")
+                if not grown:
+                    self._check_unchanged(one)
                 with room_for_rows():
                     yield self._record(one, wanted)
             except (CompareInputError, RecursionError) as error:
                 yield error
+
+    def _check_unchanged(self, one: Instance) -> None:
+        if one.size is not None and self.folder.size_of(one.report) != one.size:
+            raise CompareInputError(f"{self.folder.path / one.report} has changed or gone since it was first read")
 
     def _told(self, one: Instance) -> Row:
         """What an instance's own report says; an empty one where there is none."""
@@ -161,9 +165,9 @@ class Instances(Struct, frozen=True):
 
     def _attempt(self, one: Instance, told: Row, plan: Plan, number: int, offset: int) -> Attempt:
         reward, masked, kind = _verdict(one, told)
-        if plan.reward not in (None, RESOLVED) and masked is None:
-            if told or kind != Standing.EMPTY:
-                reward, masked = chosen_reward(plan.reward or "", dig(told, (plan.reward or "").split(".")))
+        metric = RESOLVED if plan.reward is None else plan.reward
+        if metric != RESOLVED and masked is None and (told or kind != Standing.EMPTY):
+            reward, masked = chosen_reward(metric, dig(told, metric.split(".")))
         return Attempt(
             ids={INSTANCE: one.name, **{field: dig(told, field.split(".")) for field in (plan.key,) if field}},
             reward=reward,
@@ -190,8 +194,7 @@ class Instances(Struct, frozen=True):
         )
 
     def _output(self, one: Instance, told: Row) -> Output:
-        prefix = "" if one.folder == "." else f"{one.folder}/"
-        names = [f"{prefix}{name}" for name in LOG_FILES] if one.folder is not None else []
+        names = [f"{one.folder}/{name}" for name in LOG_FILES] if one.folder is not None else []
         files = [path for name in names if self.folder.size_of(name) and (path := self.folder.file(name))]
         return Output(None, (), self.output_fields, tuple(files), tests_of(told) or None)
 

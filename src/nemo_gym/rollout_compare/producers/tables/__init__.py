@@ -29,7 +29,7 @@ def ending_of(name: str) -> str:
 def _seen(place: Glimpse) -> bool:
     if place.is_folder:
         return False
-    if ending_of(place.path.name) in (CSV, TSV) and place.head or place.head.startswith(PARQUET_MAGIC):
+    if (ending_of(place.path.name) in (CSV, TSV) and place.head) or place.head.startswith(PARQUET_MAGIC):
         return True
     names = {plain(key) for key in place.keys}
     told = bool(names & {*SCORES, *GROUPS}) or any(name.partition(".")[0] in GROUPS for name in names)
@@ -50,6 +50,6 @@ TABLE = Producer(
     "table",
     _locate,
     seen=_seen,
-    signs=f"a {CSV}, {TSV}, {PARQUET} or {JSON_LINES} file or a JSON list with an id and a score in every row",
+    signs=f"{CSV}, {TSV}, {PARQUET} or {JSON_LINES} files with an id and a score",
     common=True,
 )

@@ -28,6 +28,9 @@ _NO_SCORES = (
     "total_tokens",
 )
 
+#: Ids that are none of a task.
+_OTHER_IDS = ("run", "model", "user", "session", "trace", "span", "experiment", "parent")
+
 
 class Columns(Struct, frozen=True):
     """The columns of a table by what they say, each by its own name.
@@ -104,9 +107,9 @@ def _like_ids(found: Iterable[str], ids: Sequence[str]) -> Iterator[str]:
     """Columns whose names end in `id` and that are not of a run, a model or a person."""
     for name in found:
         lower = plain(name)
-        if lower.endswith("id") and not lower.startswith(("run", "model", "user", "session", "trace", "span", "valid")):
-            if name not in ids and lower not in ("valid", "invalid", "paid"):
-                yield name
+        is_id = lower.endswith("_id") or name.endswith(("Id", "ID"))
+        if is_id and not lower.startswith(_OTHER_IDS) and name not in ids:
+            yield name
 
 
 def _scores(rows: Sequence[Row], found: Sequence[str], by_name: Mapping[str, str]) -> Iterator[str]:

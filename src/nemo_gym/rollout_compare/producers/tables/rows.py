@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isnan
 from typing import Any
 
 from msgspec import Struct
@@ -59,7 +60,7 @@ class TableReader(Struct, frozen=True):
             return Fields((key,), (), (key,), asked, said=True)
         if not self.columns.ids and not self.columns.more_ids:
             return Fields(("id",), input=asked)
-        return Fields(self.columns.ids, self.columns.more_ids, input=asked)
+        return Fields(self.columns.ids, self.columns.more_ids, input=asked, positions=self.columns.positions)
 
     def metric_paths(self, metric: str) -> tuple[str, ...]:
         """The column by its name.
@@ -86,16 +87,16 @@ class TableReader(Struct, frozen=True):
         settings = {name: value for name, value in zip(one.settings, rest, strict=False) if not _is_nothing(value)}
         rest = rest[len(one.settings) :]
         number, masked = self._reward(told, score)
-        said = None if _is_nothing(error) else f"error: {last_line(text_of(error))}"
+        said = None if _is_nothing(error) else last_line(text_of(error))
         if _is_true(mask):
             masked = one.mask
         elif masked and said:
-            masked = said
+            masked = f"error: {said}"
         return Attempt(
             ids={name: _id(value) for name, value in told.fields.items()},
             reward=None if masked else number,
             masked=masked,
-            agent_error=None if masked else said,
+            agent_error=f"{one.error}={said}" if said and not masked else None,
             attempt=_id(attempt),
             asked=asked,
             has_output=any(not _is_nothing(value) for value in rest[len(one.measures) :]),
@@ -148,7 +149,7 @@ _ABSENT = "\0"
 def _is_nothing(value: Any) -> bool:
     if isinstance(value, str):
         return len(value) < 5 and value.strip().lower() in _NOTHING
-    return value is None or (isinstance(value, float) and value != value)
+    return value is None or (isinstance(value, float) and isnan(value))
 
 
 def _is_infinite(value: Any) -> bool:
@@ -167,7 +168,7 @@ def _id(value: Any) -> Any:
     """A name of a task: of a whole number that became a double because others are missing the whole number."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    return None if value == "" or (isinstance(value, float) and value != value) else value
+    return None if value == "" or (isinstance(value, float) and isnan(value)) else value
 
 
 def _asked(columns: tuple[str, ...], values: list[Any]) -> Any:

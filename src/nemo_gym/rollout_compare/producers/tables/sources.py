@@ -15,7 +15,7 @@ from nemo_gym.rollout_compare.files.inputs import Input, check_unchanged, gone, 
 from nemo_gym.rollout_compare.producers.attempts import batch_of
 from nemo_gym.rollout_compare.producers.contract import Plan
 from nemo_gym.rollout_compare.producers.depth import room_for_rows
-from nemo_gym.rollout_compare.producers.documents import parse_document, read_document
+from nemo_gym.rollout_compare.producers.documents import parse_list_or_object, read_document
 from nemo_gym.rollout_compare.producers.records import check_metric, label_in, paths_of, record_again, told_of, value_at
 from nemo_gym.rollout_compare.producers.tables.rows import TableReader
 from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fields, Place, Record, Row, Wanted
@@ -241,7 +241,7 @@ def json_rows(source: Input) -> Iterator[Numbered]:
         CompareInputError: It is not JSON, or there is no such list.
     """
     try:
-        whole = parse_document(read_document(source), dict[str, Any] | list[Any])
+        whole = parse_list_or_object(read_document(source))
     except CompareInputError as error:
         raise CompareInputError(f"{source.path}: {str(error).removeprefix(f'{source.path}: ')}") from None
     if isinstance(whole, dict):

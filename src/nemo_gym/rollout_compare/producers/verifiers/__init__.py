@@ -56,5 +56,5 @@ VERIFIERS = Producer(
     "verifiers",
     _locate,
     seen=_seen,
-    signs=f"a folder with {TRACES}, or with {RESULTS} and {METADATA}",
+    signs=f"{TRACES}, or {RESULTS} with {METADATA}",
 )

@@ -61,7 +61,9 @@ class ResultReader(Struct, frozen=True):
 
     def fields(self, key: str | None) -> Fields:
         """The example's place, which tells an example only where the runs have the same order."""
-        return Fields((key,), (), (key,), ASKED, said=True) if key else Fields((EXAMPLE,), input=ASKED)
+        if key:
+            return Fields((key,), (), (key,), ASKED, said=True)
+        return Fields((EXAMPLE,), input=ASKED, positions=(EXAMPLE,))
 
     def metric_paths(self, metric: str) -> tuple[str, ...]:
         """A metric stands in the row, and among its metrics."""
@@ -84,7 +86,7 @@ class ResultReader(Struct, frozen=True):
             ids=told.fields,
             reward=None if masked else number,
             masked=masked,
-            agent_error="is_truncated" if truncated is True and not masked else None,
+            agent_error="is_truncated=true" if truncated is True and not masked else None,
             asked=asked,
             has_output=bool(metrics),
             number=told.number,
