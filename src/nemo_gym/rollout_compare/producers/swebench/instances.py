@@ -201,13 +201,9 @@ class Instances(Struct, frozen=True):
 
 def told_in(report: Mapping[str, Any], name: str) -> Row:
     """What an instance's report says: it stands under the instance's id."""
-    inner = report.get(name)
-    if inner is None and len(report) == 1:
-        (inner,) = report.values()
-    if inner is None and RESOLVED in report:
-        inner = report
-    if inner is None and not report:
-        return {}
+    if not report or RESOLVED in report:
+        return report
+    inner = next(iter(report.values())) if len(report) == 1 else report.get(name)
     if not isinstance(inner, Mapping):
         raise CompareInputError(f"it says nothing of {name}")
     return inner
@@ -243,8 +239,8 @@ def tests_of(told: Row) -> dict[str, str]:
     """What became of single tests; one that stands in two groups failed if it failed in one."""
     status = told.get("tests_status")
     tests: dict[str, str] = {}
-    for group in status.values() if isinstance(status, Mapping) else ():
-        for name, outcome in _STATUSES.items():
-            listed = group.get(name) if isinstance(group, Mapping) else None
+    groups = [one for one in status.values() if isinstance(one, Mapping)] if isinstance(status, Mapping) else []
+    for name, outcome in _STATUSES.items():
+        for listed in (group.get(name) for group in groups):
             tests |= {one: outcome for one in (listed if isinstance(listed, list) else ()) if isinstance(one, str)}
     return tests

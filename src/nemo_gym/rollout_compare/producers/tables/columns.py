@@ -153,7 +153,11 @@ def _main(scores: Sequence[str], found: Sequence[str], rows: Sequence[Row]) -> s
 
 def _has_numbers(column: str, rows: Sequence[Row]) -> bool:
     values = [row[column] for row in rows if row.get(column) not in (None, "")]
-    return bool(values) and all(number_of(value) is not None for value in values)
+    return bool(values) and all(map(_is_number, values))
+
+
+def _is_number(value: Any) -> bool:
+    return number_of(value) is not None or (isinstance(value, str) and plain(value) in ("true", "false"))
 
 
 def candidates(row: Row, columns: Columns) -> Iterator[str]:
@@ -162,7 +166,7 @@ def candidates(row: Row, columns: Columns) -> Iterator[str]:
         if plain(name) in _NO_SCORES:
             continue
         if isinstance(value, str):
-            if number_of(value) is not None or plain(value) in ("true", "false"):
+            if _is_number(value):
                 yield name
         elif name not in columns.asked:
             yield from numbers_in(value, name)

@@ -31,6 +31,7 @@ from nemo_gym.rollout_compare.producers.tables.sources import (
     CsvTable,
     JsonTable,
     Numbered,
+    csv_header,
     csv_rows,
     json_rows,
 )
@@ -110,8 +111,7 @@ def table_in(source: Input, columns: Columns | None = None) -> tuple[Readable, C
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if ending in (CSV, TSV) or not start.startswith((b"{", b"[")):
         delimiter = _TAB if ending == TSV else delimiter_of(head)
-        rows = _first(csv_rows(source, delimiter))
-        found = columns or columns_of(rows, list(rows[0]) if rows else ())
+        found = columns or columns_of(_first(csv_rows(source, delimiter)), csv_header(source, delimiter))
         return CsvTable(source, TableReader(found, typed=False), delimiter=delimiter), found
     if start.startswith(b"[") or _is_document(start):
         found = columns or columns_of(_first(json_rows(source)))

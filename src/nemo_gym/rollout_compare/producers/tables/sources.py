@@ -7,7 +7,7 @@ import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from msgspec import Struct
 
@@ -189,9 +189,8 @@ def csv_rows(source: Input, delimiter: str) -> Iterator[Numbered]:
     Raises:
         CompareInputError: The header is missing, or has a name twice.
     """
-    csv.field_size_limit(_MOST_CELL)
     with reading(source) as (file, _):
-        lines = csv.reader(io.TextIOWrapper(file, "utf-8-sig", "replace", newline=""), delimiter=delimiter)
+        lines = _cells(file, delimiter)
         header = header_of(source, lines)
         while True:
             number = lines.line_num + 1
@@ -208,6 +207,21 @@ def csv_rows(source: Input, delimiter: str) -> Iterator[Numbered]:
                 yield number, CompareInputError(f"a row of {len(cells)} cells under a header of {len(header)}")
                 continue
             yield number, {name: cell or None for name, cell in zip(header, cells, strict=True) if name}
+
+
+def _cells(file: BinaryIO, delimiter: str) -> Any:
+    csv.field_size_limit(_MOST_CELL)
+    return csv.reader(io.TextIOWrapper(file, "utf-8-sig", "replace", newline=""), delimiter=delimiter)
+
+
+def csv_header(source: Input, delimiter: str) -> list[str]:
+    """The names of the columns of a table as text.
+
+    Raises:
+        CompareInputError: The header is missing, or has a name twice.
+    """
+    with reading(source) as (file, _):
+        return header_of(source, _cells(file, delimiter))
 
 
 def header_of(source: Input, lines: Iterator[list[str]]) -> list[str]:

@@ -56,7 +56,9 @@ def locate_verifiers(named: str) -> LocatedRecords:
 
 
 def _only_one(folder: Glimpse) -> Glimpse:
-    found = [run for run in runs_in(folder) if not _is_twice(run.path)]
+    runs = runs_in(folder)
+    paths = {run.path for run in runs}
+    found = [run for run in runs if _written_first(run.path) not in paths - {run.path}]
     if len(found) == 1:
         return found[0]
     if not found:
@@ -68,10 +70,10 @@ def _only_one(folder: Glimpse) -> Glimpse:
     )
 
 
-def _is_twice(path: Path) -> bool:
-    """Whether a file's episodes stand in another one, too."""
+def _written_first(path: Path) -> Path:
+    """The file in which a file's episodes stand, too: another one for those that trained a model."""
     folder = path.parent
-    return folder.name == _EFFECTIVE and (folder.parent / _ALL / path.name).is_file()
+    return folder.with_name(_ALL) / path.name if folder.name == _EFFECTIVE else path
 
 
 def _lost(source: Input, metadata: dict[str, object]) -> tuple[Note, ...]:
