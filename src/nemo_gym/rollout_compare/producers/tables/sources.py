@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.files.inputs import Input, check_unchanged, gone, reading
+from nemo_gym.rollout_compare.files.lines import BOM
 from nemo_gym.rollout_compare.producers.attempts import batch_of
 from nemo_gym.rollout_compare.producers.contract import Plan
 from nemo_gym.rollout_compare.producers.depth import room_for_rows
@@ -211,7 +211,8 @@ def csv_rows(source: Input, delimiter: str) -> Iterator[Numbered]:
 
 def _cells(file: BinaryIO, delimiter: str) -> Any:
     csv.field_size_limit(_MOST_CELL)
-    return csv.reader(io.TextIOWrapper(file, "utf-8-sig", "replace", newline=""), delimiter=delimiter)
+    lines = (line.decode("utf-8", "replace") for line in chain([file.readline().removeprefix(BOM)], file))
+    return csv.reader(lines, delimiter=delimiter)
 
 
 def csv_header(source: Input, delimiter: str) -> list[str]:
