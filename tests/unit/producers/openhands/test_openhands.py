@@ -149,3 +149,9 @@ def test_actions_and_observations_of_2024_are_steps() -> None:
     )
     assert steps_of(PAIRS[:1], "asked")[0] == Step("user", "asked")
     assert steps_of(None, "asked") == ()
+
+
+def test_rows_from_standard_input() -> None:
+    from nemo_gym.rollout_compare.producers import locate_run
+
+    assert [str(path) for path in locate_run("-", "openhands").files()] == ["standard input"]

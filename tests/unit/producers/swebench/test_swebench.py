@@ -288,3 +288,24 @@ def test_against_openhands(tmp_path: Path) -> None:
     assert "identical                    1" in told
     assert "flipped                      1   old-win 1, new-win 0" in told
     assert "missing                      1   old-only 0, new-only 1" in told
+
+
+@pytest.mark.parametrize("form", ["list", "object"])
+def test_predictions_in_one_document(form: str, tmp_path: Path) -> None:
+    rows: list[Any] = [{"instance_id": "b", "model_patch": "diff"}, {"x": 1}, 2]
+    put_json(tmp_path / "preds.json", rows if form == "list" else {str(i): row for i, row in enumerate(rows)})
+    put_json(tmp_path / "results.json", {"resolved": ["a"], "no_generation": [1]})
+    assert found_in(tmp_path) == [("a", 1.0), ("b", 0.0)]
+    put(tmp_path / "preds.json", "3")
+    assert_refused(compare(tmp_path, tmp_path), "neither an object nor a list")
+
+
+def test_a_table_that_is_called_predictions(tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "predictions.jsonl", [{"id": "t", "correct": True}])
+    assert found_in(path) == [("t", 1.0)]
+
+
+def test_a_trajectory_with_something_else_in_it(tmp_path: Path) -> None:
+    put_json(tmp_path / "model.run.json", listed(submitted=["a"], resolved=["a"], unresolved=[]))
+    put_json(tmp_path / "a.traj", {"history": [3], "trajectory": [3, {"action": "ls"}]})
+    assert record_in(tmp_path).transcript == (Step("assistant", "", "bash", "ls", ""),)

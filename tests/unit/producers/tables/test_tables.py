@@ -108,6 +108,13 @@ def test_which_column_is_the_reward(row: dict[str, Any], score: str | None) -> N
     assert columns_of([row]).score == score
 
 
+def test_a_column_that_is_not_called_like_a_score_is_named_in_a_note(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "t.csv", ["id", "wer"], ["a", 0.5])
+    assert "'wer' counts as the reward, being the only column with numbers" in compare(path, path).stdout
+    write_csv(path, ["id", "score"], ["a", 0.5])
+    assert "counts as the reward" not in compare(path, path).stdout
+
+
 def test_of_several_scores_one_has_to_be_chosen(tmp_path: Path) -> None:
     rows = [{"id": "a", "correct": True, "accuracy": 0.5}, {"id": "b", "correct": False, "tags": ["x"]}]
     path = write_rows(tmp_path / "t.jsonl", rows)
@@ -307,3 +314,32 @@ def test_what_a_row_was_made_with_and_what_it_cost() -> None:
     assert attempt.attempt == 2
     assert reader.fields("x").said
     assert TableReader(columns_of([{"score": 1}]), typed=True).fields(None).usual == ("id",)
+
+
+def test_a_table_is_a_run_even_where_no_score_can_be_read(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "t.csv", ["id", "score"], ["a", ""], ["b", ""])
+    assert found_in(path) == [("a", "no score"), ("b", "no score")]
+    assert table_of_run(path).place(0).source.path == path
+
+
+def test_a_line_end_where_none_may_be(tmp_path: Path) -> None:
+    put(tmp_path / "t.csv", "id,score\na,1\nx\ry,1\nb,0\n")
+    assert_refused(compare(tmp_path, tmp_path), "t.csv:3: invalid CSV (new-line character seen in unquoted field")
+    assert found_in(tmp_path, skip_bad_lines=True) == [("a", 1.0), ("b", 0.0)]
+    put(tmp_path / "t.csv", "id\rscore\na,1\n")
+    assert_refused(compare(tmp_path, tmp_path), "t.csv: invalid CSV")
+
+
+def test_parquet_whose_pages_are_broken(tmp_path: Path) -> None:
+    path = written(tmp_path / "t.parquet")
+    data = bytearray(path.read_bytes())
+    data[4:60] = b"\xff" * 56
+    put(path, bytes(data))
+    assert_refused(compare(path, path), "cannot read ", "t.parquet: ")
+
+
+def test_of_columns_without_a_score_the_prompt_is_none_of_the_candidates(tmp_path: Path) -> None:
+    path = write_rows(
+        tmp_path / "t.jsonl", [{"id": "a", "input": {"x": 1}, "y": {"z": 2, "w": "text"}, "v": 3, "u": "w", "t": 4}]
+    )
+    assert_refused(compare(path, path, "--format", "table"), "--reward NAME: t (1 row), v (1 row), y.z (1 row)\n")

@@ -229,3 +229,24 @@ def test_a_named_key_is_not_questioned(tmp_path: Path) -> None:
     write_episodes(tmp_path / "v1", [episode("t", trace(r=1.0))])
     assert found_in(tmp_path / "results.jsonl", key="info.name") == [("add", 1.0)]
     assert found_in(tmp_path / "v1", key="task.key") == [("key t", 1.0)]
+
+
+def test_results_without_metadata_are_told_by_their_rows(tmp_path: Path) -> None:
+    write_results(tmp_path, [result(0, metrics=None)])
+    (tmp_path / "metadata.json").unlink()
+    assert found_in(tmp_path) == [("0", 1.0)]
+    assert list(ResultReader(()).metrics(result(0))) == ["correct", "brevity"]
+
+
+def test_lines_that_are_none_before_the_first_episode(tmp_path: Path) -> None:
+    write_episodes(tmp_path, [episode("t", trace(r=1.0))])
+    path = tmp_path / "traces.jsonl"
+    put(path, "no\n" + path.read_text())
+    assert_refused(compare(tmp_path, tmp_path), "traces.jsonl:1: invalid JSON")
+    assert found_in(tmp_path, skip_bad_lines=True) == [("t", 1.0)]
+
+
+def test_a_chosen_reward_may_be_an_object_or_a_number(tmp_path: Path) -> None:
+    write_episodes(tmp_path, [episode("t", trace(r={"score": 0.5, "weight": 3}, s=0.25), num_turns=4)])
+    for metric, value in {"r": 0.5, "rewards.s": 0.25, "num_turns": 4.0, "rewards": "no value of rewards"}.items():
+        assert found_in(tmp_path, reward=metric) == [("t", value)]

@@ -57,9 +57,10 @@ def is_details(place: Glimpse) -> bool:
 
 def is_predictions(place: Glimpse) -> bool:
     """Whether a file has predictions."""
+    name = place.path.name
     if place.keys & _RESULTS_KEYS:
         return False
-    return place.keys >= PREDICTED or place.path.name in PREDICTIONS
+    return place.keys >= PREDICTED or (name in PREDICTIONS and name.endswith(".json") and not place.is_list)
 
 
 def is_instance(place: Glimpse) -> bool:
@@ -78,7 +79,8 @@ def _seen(place: Glimpse) -> bool:
         return is_report(place) or is_old_report(place) or is_details(place) or is_predictions(place)
     if place.child(LOGS).is_folder or is_instance(place) or has_instances(place):
         return True
-    if set(PREDICTIONS) & set(place.names):
+    lines = [name for name in place.names if name.endswith(".jsonl")]
+    if set(PREDICTIONS) & set(place.names) and set(lines) <= set(PREDICTIONS):
         return True
     if {RESULTS, DETAILS} & set(place.names) or RESULTS in place.child("results").names:
         files = (place.child(RESULTS), place.child("results").child(RESULTS))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,11 @@ from typing import Any
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.files.inputs import Input, open_input
-from nemo_gym.rollout_compare.files.lines import iter_lines
 from nemo_gym.rollout_compare.producers.contract import LocatedRun, Run, Shard
 from nemo_gym.rollout_compare.producers.documents import parse_document, parse_list_or_object, read_document
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse
 from nemo_gym.rollout_compare.producers.inside import RunFolder
-from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, parse_object
+from nemo_gym.rollout_compare.producers.records import rows_in
 from nemo_gym.rollout_compare.producers.swebench import (
     DETAILS,
     LOGS,
@@ -242,11 +241,8 @@ def _in_logs(folder: RunFolder, logs: Path | None) -> dict[str, Instance]:
 def _together(listed: Mapping[str, Instance], logs: Mapping[str, Instance]) -> Iterator[Instance]:
     """What the run's report and the logs tell of each instance; one of the logs alone was run all the same."""
     for name in sorted(listed.keys() | logs.keys()):
-        one, other = listed.get(name), logs.get(name)
-        if one and other:
-            yield Instance(name, one.listed, other.folder, other.size, one.details)
-        elif one or other:
-            yield one or other or Instance(name)
+        one, other = listed.get(name, Instance(name)), logs.get(name, Instance(name))
+        yield Instance(name, one.listed, other.folder, other.size, one.details)
 
 
 def _predictions_in(folder: Path) -> Path | None:
@@ -264,18 +260,10 @@ def predicted(path: Path | None) -> dict[str, bool]:
 
 def _predictions(source: Input) -> Iterator[tuple[str, Any]]:
     """Predictions are one a line, a list, or an object with one for each instance."""
+    rows: Iterable[Any] = rows_in(source)
     if source.path.suffix != ".jsonl":
         whole = parse_list_or_object(read_document(source))
-        rows: Sequence[Any] = list(whole.values()) if isinstance(whole, dict) else whole
-        names: Sequence[Any] = list(whole) if isinstance(whole, dict) else [None] * len(whole)
-        for name, row in zip(names, rows, strict=True):
-            if isinstance(row, Mapping) and isinstance(instance := row.get("instance_id", name), str):
-                yield instance, row.get("model_patch")
-        return
-    for _, _, line in iter_lines(source):
-        try:
-            row = parse_object(line)
-        except InvalidLine:
-            continue
-        if isinstance(row.get("instance_id"), str):
+        rows = whole if isinstance(whole, list) else whole.values()
+    for row in rows:
+        if isinstance(row, Mapping) and isinstance(row.get("instance_id"), str):
             yield row["instance_id"], row.get("model_patch")

@@ -91,6 +91,4 @@ def listed_in(report: Mapping[str, Any]) -> dict[str, Listed]:
 
 
 def _ids(value: Any) -> Iterator[str]:
-    for one in value if isinstance(value, list) else ():
-        if isinstance(one, str):
-            yield one
+    return (one for one in (value if isinstance(value, list) else ()) if isinstance(one, str))

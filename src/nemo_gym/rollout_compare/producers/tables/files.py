@@ -35,7 +35,7 @@ from nemo_gym.rollout_compare.producers.tables.sources import (
     csv_rows,
     json_rows,
 )
-from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Row
+from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Note, Row
 
 _MOST_LISTED = 10
 _HEAD_BYTES = 64 << 10
@@ -89,7 +89,7 @@ class LocatedTable(Struct, frozen=True):
             for part in self.parts:
                 inputs.append(stack.enter_context(open_input(part)))
                 source, columns = table_in(inputs[-1], columns)
-                shards.append(Shard(source))
+                shards.append(Shard(source, notes=() if len(inputs) > 1 else _notes(part, columns)))
             yield Run("table", shards, inputs)
 
 
@@ -120,6 +120,12 @@ def table_in(source: Input, columns: Columns | None = None) -> tuple[Readable, C
     found = columns or columns_of(first)
     kind = NamedLines if any("." in name for row in first for name in row) else RecordsFile
     return kind(source, TableReader(found, typed=True)), found
+
+
+def _notes(part: Path, columns: Columns) -> tuple[Note, ...]:
+    if columns.score is None or columns.score in columns.scores:
+        return ()
+    return (Note(f"{part}: {columns.score!r} counts as the reward, being the only column with numbers"),)
 
 
 def _is_document(start: bytes) -> bool:

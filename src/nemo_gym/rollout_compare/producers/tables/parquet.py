@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -11,6 +12,7 @@ from nemo_gym.rollout_compare.producers.tables.sources import Numbered, TableSou
 from nemo_gym.rollout_compare.schema import CompareInputError
 
 _ROWS_A_BATCH = 1024
+_MOST_SAID = 300
 
 
 class ParquetTable(TableSource, frozen=True):
@@ -42,16 +44,17 @@ def parquet_rows(source: Input, start: int = 0, stop: int | None = None) -> Iter
     """
     file = opened(source)
     groups = list(range(start, file.metadata.num_row_groups if stop is None else stop))
-    try:
-        number = 0
-        for batch in file.iter_batches(_ROWS_A_BATCH, row_groups=groups):
-            for row in batch.to_pylist():
-                number += 1
-                yield number, row
-    except Exception as error:
-        if isinstance(error, CompareInputError) or not _is_of_arrow(error):
-            raise
-        raise cannot_read(source.path, ValueError(_line(error))) from None
+    batches = file.iter_batches(_ROWS_A_BATCH, row_groups=groups)
+    number = 0
+    while True:
+        with _faults(source):
+            batch = next(batches, None)
+            rows = batch.to_pylist() if batch is not None else ()
+        if batch is None:
+            return
+        for row in rows:
+            number += 1
+            yield number, row
 
 
 def opened(source: Input) -> Any:
@@ -66,20 +69,15 @@ def opened(source: Input) -> Any:
         raise CompareInputError(
             f"cannot read {source.path}: Parquet needs pyarrow; pip install 'rollout-compare[parquet]'"
         ) from None
-    try:
+    with _faults(source):
         return module.ParquetFile(source.file)
-    except Exception as error:
-        if not _is_of_arrow(error):
-            raise
-        raise cannot_read(source.path, ValueError(_line(error))) from None
 
 
-def _is_of_arrow(error: Exception) -> bool:
-    """Whether an error is about what the file holds: pyarrow's own are of these kinds, too."""
-    return isinstance(error, OSError | ValueError | NotImplementedError | KeyError | MemoryError) or (
-        type(error).__module__.startswith("pyarrow")
-    )
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:300] or type(error).__name__
+@contextmanager
+def _faults(source: Input) -> Iterator[None]:
+    """Say of pyarrow's errors, which are all of these kinds, which file they are about."""
+    try:
+        yield
+    except (OSError, ValueError, NotImplementedError, KeyError, TypeError, IndexError) as error:
+        said = " ".join(str(error).split())[:_MOST_SAID]
+        raise cannot_read(source.path, ValueError(said or type(error).__name__)) from None

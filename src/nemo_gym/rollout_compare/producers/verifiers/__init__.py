@@ -15,7 +15,7 @@ RESULTS, METADATA, TRACES = "results.jsonl", "metadata.json", "traces.jsonl"
 
 _ROW_KEYS, _ENVIRONMENT = frozenset({"example_id", "completion", "reward"}), "env_id"
 _EPISODE_KEYS, _TRACE_KEYS = frozenset({"task", "traces"}), frozenset({"task", "nodes", "rewards"})
-_DEEPEST, _LOOKED_INTO = 4, 50
+_DEEPEST, _MOST_FOLDERS = 4, 500
 
 
 def is_episodes(place: Glimpse) -> bool:
@@ -28,16 +28,27 @@ def is_results(place: Glimpse) -> bool:
     return place.keys >= _ROW_KEYS and "responses_create_params" not in place.keys
 
 
-def runs_in(folder: Glimpse, deepest: int = _DEEPEST) -> list[Glimpse]:
-    """The files in a folder and those below it that are runs, those of a folder before those of the next."""
+def runs_in(folder: Glimpse) -> list[Glimpse]:
+    """The files that are runs, in a folder or not far below it; no more than some hundred folders are looked into."""
+    found: list[Glimpse] = []
+    level, looked_into = [folder], 0
+    for _ in range(_DEEPEST + 1):
+        runs = [_run_in(one) for one in level]
+        found += [run for run in runs if run]
+        looked_into += len(level)
+        rest = (below for one, run in zip(level, runs, strict=True) if not run for below in one.children())
+        level = list(islice((one for one in rest if one.is_folder), max(_MOST_FOLDERS - looked_into, 0)))
+    return found
+
+
+def _run_in(folder: Glimpse) -> Glimpse | None:
+    """The run that lies in a folder itself."""
     if TRACES in folder.names:
-        return [folder.child(TRACES)]
-    if RESULTS in folder.names and _ENVIRONMENT in folder.child(METADATA).keys | folder.child(RESULTS).keys:
-        return [folder.child(RESULTS)]
-    if RESULTS in folder.names and is_results(folder.child(RESULTS)):
-        return [folder.child(RESULTS)]
-    below = [one for one in islice(folder.children(), _LOOKED_INTO) if one.is_folder] if deepest else []
-    return [run for one in below for run in runs_in(one, deepest - 1)]
+        return folder.child(TRACES)
+    results = folder.child(RESULTS)
+    if RESULTS in folder.names and (_ENVIRONMENT in folder.child(METADATA).keys or is_results(results)):
+        return results
+    return None
 
 
 def _seen(place: Glimpse) -> bool:

@@ -71,8 +71,7 @@ class ResultReader(Struct, frozen=True):
 
     def metrics(self, row: Row) -> Iterator[str]:
         """The names of the metrics."""
-        metrics = row.get("metrics")
-        yield from metrics if isinstance(metrics, Mapping) else ()
+        return iter(_metrics(row))
 
     def attempt(self, told: Told) -> Attempt:
         """An error masks, for the reward is 0 then whatever the model did."""
@@ -101,8 +100,7 @@ class ResultReader(Struct, frozen=True):
 
     def output(self, row: Row) -> Output:
         """The metrics, and the answer that was expected."""
-        metrics = row.get("metrics")
-        found = metrics if isinstance(metrics, Mapping) else {}
+        found = _metrics(row)
         lines = [f"{name}: {text_of(value)}" for name, value in found.items()]
         answer = row.get("answer")
         lines += [f"expected answer: {text_of(answer)}"] if answer not in (None, "") else []
@@ -113,6 +111,11 @@ class ResultReader(Struct, frozen=True):
         answered = row.get(ANSWERED)
         answered = [{"role": "assistant", "content": answered}] if isinstance(answered, str) else answered
         return (*steps_of(row.get(ASKED)), *steps_of(answered)) or None
+
+
+def _metrics(row: Row) -> Mapping[str, Any]:
+    metrics = row.get("metrics")
+    return metrics if isinstance(metrics, Mapping) else {}
 
 
 def value_of(value: Any) -> Any:
