@@ -99,7 +99,7 @@ def judged(instance: str, resolved: bool | None = True, /, **more: Any) -> dict[
 # SWE-bench
 
 
-def listed(**ids: Sequence[str]) -> dict[str, Any]:
+def listed(**ids: Any) -> dict[str, Any]:
     """The report of a run, by its lists of ids."""
     names = ("submitted", "completed", "incomplete", "empty_patch", "resolved", "unresolved", "error")
     found = {f"{name}_ids": list(ids.pop(name, ())) for name in names}

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support import compare, write_rows
 
-OLD = [{"id": str(number), "prompt": f"question {number}", "score": number / 4} for number in range(4)]
+OLD: list[dict[str, Any]] = [
+    {"id": str(number), "prompt": f"question {number}", "score": number / 4} for number in range(4)
+]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,12 @@ from tests.producer_support import found_in, record_in, steps_in, table_of_run
 from tests.record_support import put_json, write_csv
 from tests.support import assert_refused, compare, put, write_rows
 
-ROWS = [{"id": "add", "score": 1.0}, {"id": "mul", "score": 0.5}, {"id": "add", "score": None}]
+ROWS: list[dict[str, Any]] = [{"id": "add", "score": 1.0}, {"id": "mul", "score": 0.5}, {"id": "add", "score": None}]
 FOUND = [("add", 1.0), ("mul", 0.5), ("add", "no score")]
 
 
 def parquet(path: Path, rows: list[dict[str, Any]], row_group_size: int = 1 << 20) -> Path:
-    pyarrow = pytest.importorskip("pyarrow")
-    from pyarrow import parquet as module
-
+    pyarrow, module = import_module("pyarrow"), import_module("pyarrow.parquet")
     module.write_table(pyarrow.Table.from_pylist(rows), path, row_group_size=row_group_size)
     return path
 

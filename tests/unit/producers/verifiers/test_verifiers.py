@@ -96,7 +96,7 @@ def test_what_a_run_was_made_with_and_what_it_cost() -> None:
     reader = ResultReader.of(
         {"env_id": "e", "model": "m", "sampling_args": {"n": 1, "stop": ["x"]}, "version_info": {"vf_version": "0.1"}}
     )
-    values = (1.0, None, True, False, "q", {}, 31, 9.0, 0.5, -1)
+    values: tuple[Any, ...] = (1.0, None, True, False, "q", {}, 31, 9.0, 0.5, -1)
     attempt = reader.attempt(Told(values, {"example_id": 3}, None, None, 1, 0))
     assert attempt.settings == {"model": "m", "environment": "e", "verifiers": "0.1", "n": 1, "stop": '["x"]'}
     assert attempt.measures == {"input-tokens": 31, "output-tokens": 9.0, "seconds": 0.5}
@@ -187,7 +187,7 @@ def test_an_episode_is_read_again(tmp_path: Path) -> None:
 
 
 def test_what_an_episode_was_made_with_and_what_it_cost() -> None:
-    values = ("i", True, None, [], [trace(right=1.0)], None, None, None, "q", 7, None)
+    values: tuple[Any, ...] = ("i", True, None, [], [trace(right=1.0)], None, None, None, "q", 7, None)
     attempt = EpisodeReader().attempt(Told(values, {"task.key": "k"}, None, None, 1, 0))
     assert attempt.settings == {"model": "m", "temperature": 0.5}
     assert attempt.measures == {"input-tokens": 7, "turns": 1.0, "seconds": 2.5}
