@@ -95,13 +95,12 @@ def _output(said: Said, roots: LogRoots, lines: int) -> Output:
 
 
 def nothing_said(fields: Sequence[str]) -> str:
-    """Why there is no output of a row that has none of the fields or files that may hold it."""
-    if not fields:
-        return "the record has no verifier output"
-    first, *others = fields
-    if not others:
-        return f"the row has no {first}"
-    return f"the row has neither {first} nor {' or '.join(filter(None, (', '.join(others[:-1]), others[-1])))}"
+    """Why there is no output of a row that has none of the fields that may hold it."""
+    if len(fields) < 2:
+        return f"the row has no {fields[0]}" if fields else "its producer records none"
+    first, *others, last = fields
+    between = f"{', '.join(others)} or " if others else ""
+    return f"the row has neither {first} nor {between}{last}"
 
 
 def tail_lines(text: str, count: int) -> list[str]:
