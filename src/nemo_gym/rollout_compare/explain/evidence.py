@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
@@ -15,15 +14,13 @@ from nemo_gym.rollout_compare.producers.gym.facts import OUTPUT_PATHS
 from nemo_gym.rollout_compare.producers.json_rows import RowDecoder
 from nemo_gym.rollout_compare.schema.figures import Evidence
 from nemo_gym.rollout_compare.schema.result import Row
+from nemo_gym.rollout_compare.text.plain import states_left
 from nemo_gym.rollout_compare.text.terminal import one_line, without_escapes
 
 LOGS_FIELD, *OUTPUT_FIELDS = OUTPUT_PATHS
 
 LINE_LIMIT = 500
 _LINES_READ = 256
-
-_VERDICT = re.compile(r"fail|pass|error|assert|panic|exception", re.IGNORECASE)
-_PROGRESS = re.compile(r"[\d\W_]+")
 
 OUTPUT_DECODER = RowDecoder(OUTPUT_PATHS)
 
@@ -108,26 +105,9 @@ def tail_lines(text: str, count: int) -> list[str]:
 
 def printable_line(line: str) -> str:
     """A line of output as a terminal would leave it, without anything that a terminal would obey."""
-    shown = without_escapes(line)
-    if "\r" in shown:
-        shown = "\r".join(_states_left(shown))
+    shown = "\r".join(states_left(without_escapes(line)))
     shown = "" if shown.isspace() else shown.expandtabs()
     if len(shown) > LINE_LIMIT:  # cut before the costly part; what matters may stand at either end
         half = LINE_LIMIT // 2
         shown = f"{shown[:half]} ... ({len(shown) - LINE_LIMIT} characters) ... {shown[-half:]}"
     return one_line(shown)
-
-
-def _states_left(line: str) -> Sequence[str]:
-    """The last state of a line that carriage returns overwrote, and before it every state that holds a verdict.
-
-    A progress bar leaves its last state only, but no output can overwrite a verdict to hide it.
-    """
-    *before, last = [state for state in line.split("\r") if state.strip()] or [""]
-    left: list[str] = []
-    shape = _PROGRESS.sub("", last)
-    for state in reversed(before):
-        if _VERDICT.search(state) and _PROGRESS.sub("", state) != shape:
-            left.append(state)
-            shape = _PROGRESS.sub("", state)
-    return [*reversed(left), last]

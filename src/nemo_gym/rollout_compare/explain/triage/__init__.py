@@ -1,9 +1,11 @@
 """Why did a task flip? What its verifier's output says, made into values that can be compared.
 
 1. `read_test_file` or `read_tests`: a log folder's file, or the output's text -> `TestResults`, single tests by name.
-2. `compare_tests`: two of them -> `TestChanges`, the tests that broke and those that were fixed.
-3. `signature`: the losing output -> its last error with all that varies taken out.
-4. `clusters`: flips with their signatures -> groups of one signature and one winner.
+2. `compare_tests`, `compare_attempts`: those of both sides -> `TestChanges`, the tests that broke, were fixed, did not
+   run.
+3. `signature`: the losing output, and the winning one to hold it against -> the error that made it fail, with all that
+   varies taken out.
+4. `clusters`: flips with their signatures -> groups of one signature.
 
 Everything here is a function of its arguments: no file is opened, no output written. Whatever the bytes are, the answer
 comes in time that grows with their number, and names that come out are safe to print.
@@ -11,24 +13,26 @@ comes in time that grows with their number, and names that come out are safe to 
 A new kind of test output is one file with one function beside these, and one line in the tables of `readers`.
 """
 
+from nemo_gym.rollout_compare.explain.triage.changes import compare_attempts, compare_tests
 from nemo_gym.rollout_compare.explain.triage.clusters import SignedFlip, clusters
-from nemo_gym.rollout_compare.explain.triage.readers import read_test_file, read_tests
-from nemo_gym.rollout_compare.explain.triage.results import Outcome, TestResults, compare_tests, merge_tests
-from nemo_gym.rollout_compare.explain.triage.signature import NO_OUTPUT, signature
+from nemo_gym.rollout_compare.explain.triage.readers import read_test_file, read_tests, read_tests_status
+from nemo_gym.rollout_compare.explain.triage.results import Outcome, TestResults, merge_tests
+from nemo_gym.rollout_compare.explain.triage.signature import signature
 from nemo_gym.rollout_compare.schema.figures import TestChanges
 from nemo_gym.rollout_compare.schema.result import Cluster
 
 __all__ = [
-    "NO_OUTPUT",
     "Cluster",
     "Outcome",
     "SignedFlip",
     "TestChanges",
     "TestResults",
     "clusters",
+    "compare_attempts",
     "compare_tests",
     "merge_tests",
     "read_test_file",
     "read_tests",
+    "read_tests_status",
     "signature",
 ]

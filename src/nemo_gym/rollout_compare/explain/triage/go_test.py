@@ -64,12 +64,14 @@ class _Run:
 
     Attributes:
         running: Tests that began and have not ended, in their order; by package, which is "" in text.
+        panicked: Tests whose own output holds a panic, by package: Go before 1.15 says that they passed.
         damaged: Something is missing for certain: a test ended that never began, or an event is cut off.
         ended: Whether the last package came to its end.
     """
 
     collected: Collector = field(default_factory=Collector)
     running: dict[str, dict[str, None]] = field(default_factory=dict)
+    panicked: dict[str, set[str]] = field(default_factory=dict)
     damaged: bool = False
     ended: bool = False
 
@@ -89,7 +91,8 @@ class _Run:
     def end_package(self, package: str, *, failed: bool) -> None:
         """What was running when a package failed was stopped with it, by a panic elsewhere or the time limit."""
         unfinished = self.running.pop(package, {})
-        for test in unfinished if failed else ():
+        panicked = self.panicked.pop(package, set())
+        for test in (*unfinished, *panicked) if failed else ():
             self.collected.add(_full_name(package, test), Outcome.ERROR)
         self.ended = True
 
@@ -139,7 +142,10 @@ def _read_event(run: _Run, event: dict[str, Any]) -> None:
         run.begin(package, test)
     elif action == "output":
         # Go before 1.20 tells the end of a test no other way if the test's own output does not end its line.
-        ended = _ended_test(run, _text(event, "Output"), package)
+        output = _text(event, "Output")
+        if output.startswith("panic: ") and test:
+            run.panicked.setdefault(package, set()).add(test)
+        ended = _ended_test(run, output, package)
         if ended and ended[0] == test and run.is_running(package, test):
             run.end(package, *ended)
     elif action in _ACTIONS:

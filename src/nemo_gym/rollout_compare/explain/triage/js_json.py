@@ -1,0 +1,87 @@
+"""The JSON of mocha, jest, vitest and RSpec: a file beside the log, or the output itself.
+
+What is cut off is read up to the cut: the tests are decoded one by one.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from nemo_gym.rollout_compare.explain.triage.results import BETWEEN, Collector, Outcome, TestResults
+
+_OUTCOMES = {
+    "passed": Outcome.PASSED,
+    "failed": Outcome.FAILED,
+    "pending": Outcome.SKIPPED,
+    "skipped": Outcome.SKIPPED,
+    "todo": Outcome.SKIPPED,
+    "disabled": Outcome.SKIPPED,
+}
+
+#: The array that holds the tests, by who writes it.
+_ARRAY = re.compile(r'"(assertionResults|tests|examples)"\s*+:\s*+\[')
+# What may stand between two values of an array.
+_GAP = re.compile(r"[ \t\r\n,]*+")
+_PENDING = re.compile(r'"pending"\s*+:\s*+\[')
+
+
+def read_js_json(text: str) -> TestResults | None:
+    """The tests that such JSON holds, named by their suites and titles."""
+    if '"assertionResults"' not in text and '"stats"' not in text and '"examples"' not in text:
+        return None
+    collected = Collector()
+    whole = True
+    for found in _ARRAY.finditer(text):
+        end = len(text)
+        for test, end in items(text, found.end()):
+            _add(collected, test)
+        whole &= text[end : end + 1] == "]"
+    pending = _PENDING.search(text)
+    for test, _ in items(text, pending.end()) if pending else ():
+        if isinstance(test, dict) and isinstance(test.get("fullTitle"), str):
+            collected.add(test["fullTitle"], Outcome.SKIPPED, again=True)
+    return collected.results("json", truncated=not whole or not text.rstrip().endswith("}"))
+
+
+def read_json_file(data: bytes) -> TestResults | None:
+    """The tests of such a file."""
+    return read_js_json(data.decode("utf-8-sig", "replace"))
+
+
+def items(text: str, position: int) -> Iterator[tuple[Any, int]]:
+    """The values of a JSON array from a place within it, each with the place after it, until one cannot be decoded."""
+    decoder = json.JSONDecoder()
+    position = after_gap(text, position)
+    while position < len(text):
+        try:
+            value, position = decoder.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            return
+        position = after_gap(text, position)
+        yield value, position
+
+
+def after_gap(text: str, position: int) -> int:
+    """The place of the next value."""
+    gap = _GAP.match(text, position)
+    assert gap is not None  # it matches nothing as well
+    return gap.end()
+
+
+def _add(collected: Collector, test: Any) -> None:
+    if not isinstance(test, dict):
+        return
+    status, name = test.get("status"), _name(test)
+    if name and isinstance(status, str) and status in _OUTCOMES:
+        collected.add(name, _OUTCOMES[status])
+    elif name and isinstance(test.get("err"), dict):  # mocha: what failed has an error
+        collected.add(name, Outcome.FAILED if test["err"] else Outcome.PASSED)
+
+
+def _name(test: dict[str, Any]) -> str:
+    suites, title = test.get("ancestorTitles"), test.get("title")
+    if isinstance(suites, list) and isinstance(title, str):
+        return BETWEEN.join([*(str(suite) for suite in suites), title])
+    names = (test.get(key) for key in ("fullTitle", "full_description", "title"))
+    return next((name for name in names if isinstance(name, str)), "")
