@@ -121,7 +121,7 @@ _TABLE: tuple[tuple[re.Pattern[str], _Words], ...] = (
         ),
         _NO_HOST,
     ),
-    (re.compile(r"(?i:certificate has expired)|CERT_HAS_EXPIRED"), "certificate not trusted: expired"),
+    (re.compile(r"(?i:certificate has expired)|CERT_HAS_EXPIRED"), "certificate has expired"),
     (
         re.compile(
             r"(?i:certificate[_ ]verify failed|unable to get local issuer|unable to verify the first certif"
@@ -173,6 +173,7 @@ _TABLE: tuple[tuple[re.Pattern[str], _Words], ...] = (
         TIMED_OUT,
     ),
     (re.compile(r"(?i:segmentation fault|\*\*\*exception: segfault|AddressSanitizer: SEGV)"), SEGMENTATION_FAULT),
+    (re.compile(r"worker 'gw\d++' crashed while running"), "worker crashed while running a test"),
     (re.compile(r"Subprocess aborted|Fatal Python error: Aborted"), ABORTED),
 )
 
@@ -191,7 +192,7 @@ _NO_SUCH_FILE = "no such file or directory"
 MISSING = ("command not found: ", "ModuleNotFoundError: ", "Cannot find module ", "cannot load such file", "Can't locate ",
            _NO_SUCH_FILE)  # fmt: skip
 #: Why it could not be.
-FETCHING = (_NO_HOST, _REFUSED, "HTTP ", "certificate not trusted", "connection timed out", "network is unreachable",
+FETCHING = (_NO_HOST, _REFUSED, "HTTP ", "certificate not trusted", "certificate has expired", "connection timed out", "network is unreachable",
             "No matching distribution", "Could not find a version", "Unable to locate package", "No solution found",
             "has no installation candidate", "Failed to fetch")  # fmt: skip
 

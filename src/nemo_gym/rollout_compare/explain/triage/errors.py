@@ -74,12 +74,12 @@ _TELLING = (
     re.compile(r"error(?: ?\[\w++\]| [A-Z]++\d++): .*"),
     re.compile(r"(?i:fatal|fatal error|error|exception|failure): ++(?P<message>\S.*)"),
     re.compile(r"FAIL(?:ED)?: (?P<message>\S++ .*)"),
-    re.compile(r"panic: (?P<message>.*)"),
+    re.compile(r"panic: .*"),
     re.compile(r"Fatal Python error: (?P<message>.*)"),
     re.compile(r"note: test did not panic as expected"),
     re.compile(r"terminate called after throwing an instance of .*"),
     re.compile(r"==\d++==ERROR: (?P<message>.*)"),
-    re.compile(r"worker 'gw\d++' (?P<message>crashed) while running"),
+    
     re.compile(r"(?:malloc|free|realloc|munmap_chunk)\w*\(\): .*|\*\*\* stack smashing detected.*"),
     re.compile(r"Makefile\S*:\d++: \*\*\* .*|make(?:\[\d++\])?: \*\*\* (?P<message>[^\[].*?)\.? ++Stop\.?$"),
     re.compile(r"\*\*\* (?P<message>[^\[].*?)\.? ++Stop\.?$"),
@@ -100,7 +100,7 @@ _IN_THE_MIDDLE = re.compile(r"undefined reference to .*|Assertion [`'\"].*|canno
 # What only a file's ending gives away.
 _GO_COMPILER = re.compile(r"[^\s:]*?\.go:\d++:\d++: (?P<message>.*)")
 
-_COMPILER = re.compile(r"(?:[A-Za-z]:)?[^\s:]++\.(?:java|kt|scala|groovy):\[\d++,\d++\] (?P<message>.*)")  # Maven
+_COMPILER = re.compile(r"(?:[A-Za-z]:)?[^\s:]+\.(?:java|kt|scala|groovy):\[\d++,\d++\] (?P<message>.*)")  # Maven
 _RUBY = re.compile(r"[^\s:]++:\d++:in [`'][^`']*+': (?P<message>.* \([A-Z][\w:]*+\)$)")
 
 _SUMMARY = re.compile(r"(?:FAILED|ERROR) \S.*? - (?P<message>.*)")

@@ -6,7 +6,7 @@
     [  FAILED  ] All/Tax.IsPositive/1, where GetParam() = -1 (0 ms)
     [==========] 5 tests from 2 test suites ran. (0 ms total)
 
-A test that began and never ended took its process with it.
+At the end the failed tests are listed again. A test that began and never ended took its process with it.
 """
 
 import re
@@ -36,7 +36,7 @@ def read_gtest(text: str) -> TestResults | None:
         name = _NAME.match(line, at + _WIDTH)
         if name and mark == _RUN:
             running = name[1]
-        elif name and mark in _MARKS:
+        elif name and mark in _MARKS and (ran is None or name[1] not in collected.outcomes):
             collected.add(name[1], _MARKS[mark])
             running = "" if name[1] == running else running
         elif found := _ENDED.match(line):

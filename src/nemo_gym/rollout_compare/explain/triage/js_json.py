@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nemo_gym.rollout_compare.explain.triage.results import BETWEEN, Collector, Outcome, TestResults
+from nemo_gym.rollout_compare.text.terminal import without_escapes
 
 _OUTCOMES = {
     "passed": Outcome.PASSED,
@@ -33,7 +34,7 @@ def read_js_json(text: str) -> TestResults | None:
     collected = Collector()
     whole = True
     for found in _ARRAY.finditer(text):
-        end = len(text)
+        end = after_gap(text, found.end())
         for test, end in items(text, found.end()):
             _add(collected, test)
         whole &= text[end : end + 1] == "]"
@@ -42,6 +43,29 @@ def read_js_json(text: str) -> TestResults | None:
         if isinstance(test, dict) and isinstance(test.get("fullTitle"), str):
             collected.add(test["fullTitle"], Outcome.SKIPPED, again=True)
     return collected.results("json", truncated=not whole or not text.rstrip().endswith("}"))
+
+
+def failure_messages(text: str) -> list[str] | None:
+    """The first line of what each failed test of such JSON says; None if the text is none."""
+    if '"assertionResults"' not in text and '"stats"' not in text and '"examples"' not in text:
+        return None
+    tests = (test for found in _ARRAY.finditer(text) for test, _ in items(text, found.end()))
+    messages = [message for test in tests if isinstance(test, dict) and (message := _message(test))]
+    return messages or None
+
+
+def _message(test: dict[str, Any]) -> str:
+    """`failureMessages` of jest and vitest, `err` of mocha, `exception` of RSpec."""
+    said = test.get("failureMessages")
+    if isinstance(said, list) and said and isinstance(said[0], str):
+        return without_escapes(said[0]).partition("\n")[0]
+    error = test.get("err") or test.get("exception")
+    if not isinstance(error, dict) or not isinstance(error.get("message"), str):
+        return ""
+    message = without_escapes(error["message"]).strip().partition("\n")[0]
+    name = error.get("name") or error.get("class")
+    is_named = isinstance(name, str) and name not in {"Error", "RSpec::Expectations::ExpectationNotMetError"}
+    return f"{name}: {message}" if is_named else message
 
 
 def read_json_file(data: bytes) -> TestResults | None:

@@ -11,7 +11,7 @@ from nemo_gym.rollout_compare.text.plain import safe_name
 SIGNATURE_LIMIT = 160
 
 _QUALIFIER = re.compile(r"\A(?:[A-Za-z_$][\w$]*+(?:\.|::|\\)|<locals>\.)++(?=[A-Z][\w$]*+(?: \[\w++\])?+(?::|$))")
-_GENERAL = re.compile(r"\A(?:Uncaught |(?:Sorry|docker|Error|Exception|error|fatal|fatal error|panic): ++)++(?=\S)")
+_GENERAL = re.compile(r"\A(?:Uncaught |(?:Sorry|docker|Error|Exception|error|fatal|fatal error): ++)++(?=\S)")
 _ERROR_CODE = re.compile(r"(?<=Error) \[ERR_\w++\]")
 _ENDINGS = (
     re.compile(r" \[recovered.*$"),
@@ -20,7 +20,7 @@ _ENDINGS = (
     re.compile(r" // (?:Object\.is|deep) equality$"),
     re.compile(r" for (?:#<|main:Object|an instance of ).*$"),  # Ruby
     re.compile(r" at \S++ line \d++\.?$"),  # Perl
-    re.compile(r" at \S++:\d++:\d++\)?$"),
+    re.compile(r" at [^\s:]++:\d++:\d++\)?$"),
     re.compile(r"[.;]? ?Did you mean:? .*$"),  # Python
     re.compile(r"\. Perhaps you forgot .*$|\. Maybe you meant .*$"),
     re.compile(r" \((?:most recent call last|core dumped)\)$"),
@@ -31,6 +31,8 @@ _ENDINGS = (
     re.compile(r"\. Is the docker daemon running\?$"),
 )
 _RUBY = re.compile(r"(?P<message>.*) \((?P<name>[A-Z][\w:]*?(?:Error|Exception|Errno::\w++|Interrupt))\)$")
+# What is left of a message that was data alone says nothing.
+_WORDS = re.compile(r"(?<![<\w])[^\W\d_]{2,}+(?!>)")
 _ANY_ERROR = {"RuntimeError", "StandardError"}
 _LOCALS = re.compile(r"\b\w++\.<locals>\.")
 _ASSERTION = re.compile(r"assert\b|AssertionError: assert\b|Failed asserting|expect\(")
@@ -48,7 +50,9 @@ def shown(message: str) -> str | None:
         return f"No matching distribution found for {found['name']}"
     compares = _ASSERTION.match(message) and not _EXISTS.match(message)
     known = None if compares else known_cause(message)
-    text = anonymous(known or _bare(message)).strip()
+    text = anonymous(known or _bare(message)).replace("<<n>>", "<n>").strip()
+    if not _WORDS.search(text):
+        return None
     if len(text) <= SIGNATURE_LIMIT:
         return text or None
     cut = text[:SIGNATURE_LIMIT]

@@ -12,7 +12,7 @@ _NOISE = re.compile(
     | \S++\ (?:PASSED|SKIPPED|XFAIL|XPASS|FAILED|ERROR)(?:\ ++\[|\ *+$)  # pytest -v
     | \S++\ \([\w.<>]++\)(?:\ \.\.\.\ .*)?$                            # unittest -v
     | \++\ \S                                                       # what the shell is about to do
-    | \S++@\S++:\S*+[\#$]\                                           # a prompt
+    | [^\s@]++@[^\s:]++:\S*[\#$](?:\ |$)                                          # a prompt
     | >{5}\                                                          # marks of a harness
     | \d++:\ (?:0x)?[0-9a-f]{4,}                                     # addresses in a trace
     | [=_*-]{3}                                                      # headings
@@ -22,7 +22,7 @@ _NOISE = re.compile(
     | (?:Tests?|Test\ Suites|Test\ Files|Snapshots|Files|Suites)(?::|\ {2,})
     | \[(?:INFO|WARN|WARNING|DEBUG)\]|(?:INFO|DEBUG|WARN|WARNING|Warning|warning|W|N|I):\ |npm\ (?:warn|WARN|notice)\ 
     | (?:note|help|hint|Hint|HINT|Note|Try|Tip):\ (?!test\ did\ not\ panic)
-    | at\ .*:\d++:\d++\)?$|at\ \S++\(.*\)$|from\ \S++:\d++:in\ |in\ \S++:\d++$
+    | at\ .*:\d++:\d++\)?$|at\ [^\s(]++\(.*\)$|from\ [^\s:]++:\d++:in\ |in\ [^\s:]++:\d++$
     | File\ "[^"]*+",\ line\ \d++
     | goroutine\ \d++|exit\ status\ \d$|make(?:\[\d++\])?:\ (?:Entering|Leaving)\ 
     | Traceback\ \(most\ recent

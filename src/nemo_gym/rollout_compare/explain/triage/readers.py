@@ -40,7 +40,7 @@ FileReader = Callable[[bytes], TestResults | None]
 #: of a failed test may hold the output of any other program; those whose marks are common words come last.
 TEXT_READERS: tuple[TextReader, ...] = (
     *(read_pytest, read_sympy, read_go_json, read_go_text, read_nextest, read_cargo_test, read_unittest),
-    *(read_gtest, read_ctest, read_maven, read_gradle, read_ant, read_js_json, read_tree),
+    *(read_gtest, read_ctest, read_ant, read_maven, read_gradle, read_js_json, read_tree),
     *(read_phpunit, read_ruby, read_rspec, read_tap, read_automake),
 )
 
@@ -55,10 +55,10 @@ FILE_READERS: tuple[tuple[str, FileReader], ...] = (
 # pytest's own "...Full output truncated (3 lines hidden)" is about one value.
 _HOLE = re.compile(
     r"[\W_]{1,20}+(?:(?:\d++|output|log|lines|middle|some|more) ){0,3}+(?:lines?|characters|chars|bytes|output|log)?+ ?+"
-    r"(?:\w++ ){0,2}?(?:omitted|truncated|elided|left out|removed|skipped)\b[^a-z]{0,40}+(?:\d++ \w{1,12})?+[\W_]*+$",
+    r"(?:\w++ ){0,2}?(?:omitted|truncated|elided|left out|removed)\b[^a-z]{0,40}+(?:\d++ \w{1,12})?+[\W_]*+$",
     re.IGNORECASE,
 )
-_HOLE_WORDS = ("omitted", "truncated", "elided", "left out", "removed", "skipped")
+_HOLE_WORDS = ("omitted", "truncated", "elided", "left out", "removed")
 _LONGEST_HOLE = 120
 
 

@@ -26,7 +26,7 @@ _MINITEST = re.compile(r"([^#]{1,200}+#test.*) = \d++\.\d++ s = ([.FES])$")
 _HEADING = re.compile(r" *+\d++\) (Failure|Error|Skipped):$")
 _NAMED = re.compile(r"([^#\[]{1,200}+#test[^\[]*+)(?: ?\[|:$|$)")
 _TEST_UNIT = re.compile(r"(Failure|Error|Omission|Pending): .*?\b(test\w*+)\(([\w:]++)\)")
-_CLASS = re.compile(r"([A-Z][\w:]*+): *+$")
+_CLASS = re.compile(r"([A-Z]\w*+(?:::\w++)*+): *+$")
 _PASSED = re.compile(r" {2,}(test\w*+):\s++\.: \(")
 _ENDED = re.compile(r"(\d{1,9}+) (?:runs|tests), \d++ assertions")
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Set
 from nemo_gym.rollout_compare.explain.triage.blocks import Reader
 from nemo_gym.rollout_compare.explain.triage.causes import FETCHING, MISSING
 from nemo_gym.rollout_compare.explain.triage.errors import ErrorLine, Weight
+from nemo_gym.rollout_compare.explain.triage.js_json import failure_messages
 from nemo_gym.rollout_compare.explain.triage.messages import shown
 from nemo_gym.rollout_compare.text.plain import json_object, plain_lines
 
@@ -29,7 +30,7 @@ def signature(text: str | None, winner: str | None = None) -> str | None:
     harmless = _harmless(winner)
     errors = [found for found in errors if _key(found) not in harmless]
     best = _best(errors)
-    said = shown(best.message) if best else None
+    said = shown(best.message.partition("\n")[0]) if best else None
     if best and said and said.startswith(MISSING):
         before = errors[: errors.index(best)]
         fetching = (shown(found.message) for found in before if found.weight >= Weight.TELLING)
@@ -56,6 +57,9 @@ def _key(found: ErrorLine) -> str:
 
 
 def _errors(text: str | None) -> Iterator[ErrorLine]:
+    messages = failure_messages(text) if text else None
+    if messages:
+        return (ErrorLine(Weight.OWN, message[:WIDTH_LIMIT]) for message in messages)
     said = [line[:WIDTH_LIMIT] for line in plain_lines(text or "")[-LINE_LIMIT:]]
     return Reader(list(_told_by_events(said))).errors()
 

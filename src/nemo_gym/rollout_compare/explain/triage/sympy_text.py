@@ -11,7 +11,7 @@ import re
 from nemo_gym.rollout_compare.explain.triage.results import Collector, Outcome, TestResults
 from nemo_gym.rollout_compare.text.plain import lines
 
-_FILE = re.compile(r"(\S++\.py)\[\d++\] ")
+_FILE = re.compile(r"([^\s\[]++)\[\d++\] ")
 _TEST = re.compile(r"(test\w*+) (ok|E|F|f|X|T|K|s|w)(?: ++\[(?:OK|FAIL)\])?+\s*+$")
 _OUTCOMES = {"ok": Outcome.PASSED, "E": Outcome.ERROR, "F": Outcome.FAILED, "X": Outcome.PASSED, "T": Outcome.ERROR}
 _START, _END = " test process starts ", "= tests finished: "

@@ -18,7 +18,7 @@ from nemo_gym.rollout_compare.text.plain import lines
 _TEST = re.compile(r"( {0,40})(not )?+ok(?: (\d{1,9}+))?+(?=$| )(?: ?- )?+ ?+([^#]*+)(#.*)?")
 _PLAN = re.compile(r"1\.\.(\d{1,9}+)(?=$| )")
 _SUBTEST = re.compile(r"( {0,40})# Subtest: (\S.*)")
-_FILE = re.compile(r"(\S++\.t) \.\.\.*+ *+$")
+_FILE = re.compile(r"([^\s]{1,300}\.t) \.{2,}+ *+$")
 
 
 @dataclass(slots=True)

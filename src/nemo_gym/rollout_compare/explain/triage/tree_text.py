@@ -30,10 +30,10 @@ _MARKED = re.compile(rf"([{_PASSED}{_FAILED}{_SKIPPED}]) ++(?:(?:skipped|todo) )
 _DURATION = re.compile(r" ++\(?\d++(?:\.\d++)?+ ?m?s\)?(?: # SKIP)?$| # (?:SKIP|TODO).*$")
 _MOCHA_FAILED = re.compile(r"\d++\) (\S.*)")
 _MOCHA_PENDING = re.compile(r"- (\S.*)")
-_FILE = re.compile(r"(PASS|FAIL) ++(\S++\.\w++)(?: \(.*\))?$")
+_FILE = re.compile(r"(PASS|FAIL) ++([^\s:]++)(?: \(.*\))?$")
 _BULLET = "\u25cf "
-_VITEST_FILE = re.compile(r"(\S++\.\w++) \(\d++ tests?.*\)(?: \d++m?s)?$")
-_VITEST_FAIL = re.compile(r"FAIL ++(\S++\.\w++ > .*)")
+_VITEST_FILE = re.compile(r"(\S++) \(\d++ tests?\b")
+_VITEST_FAIL = re.compile(r"FAIL ++(\S++ > .*)")
 _KARMA = re.compile(r"(?:Chrome|HeadlessChrome|Chrome Headless|Firefox|Safari|PhantomJS|jsdom)\b[^()]{0,60}\([^()]{0,60}\):? ")
 
 # The counts at the end; "passed" is there unless none did.
@@ -48,6 +48,10 @@ _COUNTS = (
 _NUMBER = re.compile(r"(\d{1,9}+) pass|pass (\d{1,9}+)")
 
 
+_POINTER = "\u276f "
+_NOWHERE = 1_000_000
+
+
 @dataclass(slots=True)
 class _Run:
     """A run as its lines tell it.
@@ -57,6 +61,7 @@ class _Run:
         whole_files: Files of which only the verdict was told so far.
         suites: The suites around the next line: how far right they stand, and their names.
         passed: How many tests passed, by the counts at the end; None until they came, -1 where they do not say.
+        unnamed: How far right the file stands whose tests are listed without their suites.
         in_tree: Whether the tree goes on: after its counts mocha and node tell the failures again.
     """
 
@@ -66,6 +71,7 @@ class _Run:
     suites: list[tuple[int, str]] = field(default_factory=list)
     passed: int | None = None
     in_tree: bool = True
+    unnamed: int = _NOWHERE
 
     def read(self, line: str) -> None:
         text = line.strip()
@@ -85,7 +91,19 @@ class _Run:
         elif self.in_tree:
             self._read_tree(len(line) - len(line.lstrip()), text)
 
+    def _is_of_vitest_file(self, indent: int, text: str) -> bool:
+        """Under a file that failed vitest lists tests without their suites: they are told again with them."""
+        found = _VITEST_FILE.match(text.removeprefix(_POINTER)) if text.startswith(_POINTER) else None
+        if found:
+            self.whole_files[found[1]] = Outcome.FAILED
+            self.unnamed = indent
+        elif indent <= self.unnamed:
+            self.unnamed = _NOWHERE
+        return self.unnamed < _NOWHERE
+
     def _read_tree(self, indent: int, text: str) -> None:
+        if self._is_of_vitest_file(indent, text):
+            return
         self.suites = [(at, name) for at, name in self.suites if at < indent]
         if found := _MARKED.match(text):
             self._add_marked(_OUTCOMES[found[1]], _DURATION.sub("", found[2]))
