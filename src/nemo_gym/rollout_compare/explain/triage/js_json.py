@@ -24,6 +24,8 @@ _OUTCOMES = {
 _ARRAY = re.compile(r'"(assertionResults|tests|examples)"\s*+:\s*+\[')
 # What may stand between two values of an array.
 _GAP = re.compile(r"[ \t\r\n,]*+")
+#: JSON that is cut off is broken at one place; whatever is broken at many is something else.
+_MOST_BROKEN = 50
 _PENDING = re.compile(r'"pending"\s*+:\s*+\[')
 
 
@@ -33,11 +35,10 @@ def read_js_json(text: str) -> TestResults | None:
         return None
     collected = Collector()
     whole = True
-    for found in _ARRAY.finditer(text):
-        end = after_gap(text, found.end())
-        for test, end in items(text, found.end()):
+    for tests, is_whole in _arrays(text):
+        for test in tests:
             _add(collected, test)
-        whole &= text[end : end + 1] == "]"
+        whole &= is_whole
     pending = _PENDING.search(text)
     for test, _ in items(text, pending.end()) if pending else ():
         if isinstance(test, dict) and isinstance(test.get("fullTitle"), str):
@@ -49,7 +50,7 @@ def failure_messages(text: str) -> list[str] | None:
     """The first line of what each failed test of such JSON says; None if the text is none."""
     if '"assertionResults"' not in text and '"stats"' not in text and '"examples"' not in text:
         return None
-    tests = (test for found in _ARRAY.finditer(text) for test, _ in items(text, found.end()))
+    tests = (test for tests, _ in _arrays(text) for test in tests)
     messages = [message for test in tests if isinstance(test, dict) and (message := _message(test))]
     return messages or None
 
@@ -71,6 +72,21 @@ def _message(test: dict[str, Any]) -> str:
 def read_json_file(data: bytes) -> TestResults | None:
     """The tests of such a file."""
     return read_js_json(data.decode("utf-8-sig", "replace"))
+
+
+def _arrays(text: str) -> Iterator[tuple[list[Any], bool]]:
+    """The arrays of tests one after the other, and whether each is whole; none within another, and few that are broken."""
+    broken = 0
+    found = _ARRAY.search(text)
+    while found and broken < _MOST_BROKEN:
+        end = after_gap(text, found.end())
+        tests = []
+        for test, end in items(text, found.end()):
+            tests.append(test)
+        is_whole = text[end : end + 1] == "]"
+        broken += not is_whole
+        yield tests, is_whole
+        found = _ARRAY.search(text, end)
 
 
 def items(text: str, position: int) -> Iterator[tuple[Any, int]]:

@@ -60,8 +60,8 @@ def _errors(text: str | None) -> Iterator[ErrorLine]:
     messages = failure_messages(text) if text else None
     if messages:
         return (ErrorLine(Weight.OWN, message[:WIDTH_LIMIT]) for message in messages)
-    said = [line[:WIDTH_LIMIT] for line in plain_lines(text or "")[-LINE_LIMIT:]]
-    return Reader(list(_told_by_events(said))).errors()
+    said = plain_lines(text or "")[-LINE_LIMIT:]
+    return Reader([line[:WIDTH_LIMIT] for line in _told_by_events(said)]).errors()
 
 
 def _told_by_events(said: list[str]) -> Iterator[str]:
