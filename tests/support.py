@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,13 +16,18 @@ from hypothesis import HealthCheck, settings
 
 from nemo_gym.rollout_compare import summary_schema
 from nemo_gym.rollout_compare.app.cli import main
-from nemo_gym.rollout_compare.engine.pieces import Plan
 from nemo_gym.rollout_compare.engine.reading import read_tables
+from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.files.inputs import Input, open_input
+from nemo_gym.rollout_compare.files.lines import Block
 from nemo_gym.rollout_compare.join.joined import Join, join
-from nemo_gym.rollout_compare.schema.result import Side
+from nemo_gym.rollout_compare.producers import Plan, read_again
+from nemo_gym.rollout_compare.producers.gym.fields import key_fields
+from nemo_gym.rollout_compare.producers.gym.rows import ROLLOUTS
+from nemo_gym.rollout_compare.producers.json_lines import RowsFile, decoder_for
+from nemo_gym.rollout_compare.schema import Attempt, Batch, Place, Record, Row, Side, Wanted
 from nemo_gym.rollout_compare.table.columns import Column
-from nemo_gym.rollout_compare.table.table import Table, table_of
+from nemo_gym.rollout_compare.table.table import Table
 
 #: For properties: no test fails for the speed of the machine.
 PROPERTY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -75,10 +81,61 @@ def controls(text: str) -> set[str]:
     return {char for char in text if char != "\n" and (ord(char) < 32 or 127 <= ord(char) < 160)}
 
 
+@dataclass(frozen=True)
+class Nowhere:
+    """A source that a renderer has no business to read."""
+
+    path: Path = Path("nowhere")
+    from_start: bool = False
+    output_fields: tuple[str, ...] = ()
+
+    def where(self, line: int) -> str:
+        return f"{self.path}:{line}"
+
+    def again(self, places: Sequence[Place], wanted: Wanted, *, grown: bool) -> Iterator[Record | Exception]:
+        raise AssertionError("a renderer reads no rows")
+
+
+#: Where a row is that no renderer reads.
+NOWHERE = Place(Nowhere(), 1, 0)
+
+
 def source_of(path: Path) -> Input:
     """A regular file as an input."""
     with open_input(path) as source:
         return source
+
+
+def numbered(block: Block) -> Iterator[tuple[int, int, bytes]]:
+    """The lines of a block: (number, byte offset, line without its end)."""
+    return zip(block.numbers, block.offsets, map(bytes, block.lines), strict=True)
+
+
+def rows_file(path: Path) -> RowsFile:
+    """A regular file as a file of rollouts."""
+    return RowsFile(source_of(path), ROLLOUTS)
+
+
+def row_at(place: Place) -> Row:
+    """The row at a place, read again."""
+    ((_, record),) = read_again([place], Wanted(row=True))
+    if isinstance(record, Exception):
+        raise record
+    assert record.row is not None
+    return record.row
+
+
+def batch_of(rows: Sequence[Mapping[str, Any]], key: str | None = None, fields: Sequence[str] | None = None) -> Batch:
+    """Rows as one batch; every field that may be the key is asked for unless others are given."""
+    paths = tuple(key_fields(key).all() if fields is None else fields)
+    decoder = decoder_for((*ROLLOUTS.paths, *paths))
+    columns = list(zip(*map(decoder.pick, rows), strict=True)) if rows else decoder.columns([])
+    return ROLLOUTS.batch(columns, paths, lines=range(1, len(rows) + 1), offsets=range(len(rows)))
+
+
+def attempts_of(table: Table) -> set[Attempt]:
+    """The attempts that a table's rows are of."""
+    return {attempt for attempt in table.attempts_of(range(len(table))) if attempt}
 
 
 def read_files(
@@ -86,7 +143,7 @@ def read_files(
 ) -> list[Table]:
     """The tables of rollouts files; with `skip`, lines that are not rows are left out."""
     plan = Plan(key, skip)
-    sources = [(number, source_of(Path(path)), plan) for number, path in enumerate(paths)]
+    sources = [(number, rows_file(Path(path)), plan) for number, path in enumerate(paths)]
     return read_tables(sources, jobs, piece_bytes=piece_bytes)
 
 
@@ -103,14 +160,14 @@ def facts(table: Table) -> dict[str, Any]:
             for i in range(len(table))
         ],
         "keys": {path: column.first_missing for path, column in table.keys.items()},
-        "nameless": [failure.row for failure in table.nameless],
-        "attempts": sorted(map(repr, table.attempts(range(len(table))))),
+        "nameless": list(table.anonymous),
+        "attempts": sorted(map(repr, attempts_of(table))),
     }
 
 
 def places(table: Table) -> list[list[str | int]]:
     """For each row of a table that was read from files: `PATH:LINE` and the byte offset."""
-    origins = [table.origins.of(row) for row in range(len(table))]
+    origins = [table.place(row) for row in range(len(table))]
     return [[origin.where, origin.offset] for origin in origins]
 
 

@@ -9,8 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from nemo_gym.rollout_compare import Category, CompareInputError, compare_rollouts
-from nemo_gym.rollout_compare.producers.gym.asked import input_numbers, task_input
-from nemo_gym.rollout_compare.schema.result import Side
+from nemo_gym.rollout_compare.schema import Side, input_numbers, task_input
 from tests.support import PROPERTY, attempt, join_rows, rows_by_task
 
 Row = dict[str, Any]

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.join.joined import Join, join
-from nemo_gym.rollout_compare.schema.result import Side
-from nemo_gym.rollout_compare.table.table import table_of
+from nemo_gym.rollout_compare.schema import Side
 from tests.support import PROPERTY
 
 

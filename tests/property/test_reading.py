@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nemo_gym.rollout_compare.files.lines import LineCount, iter_blocks, iter_lines, pieces_of
-from nemo_gym.rollout_compare.schema.result import CompareInputError
-from tests.support import PROPERTY, alone, facts, places, read_files, source_of
+from nemo_gym.rollout_compare.schema import CompareInputError
+from tests.support import PROPERTY, alone, facts, numbered, places, read_files, source_of
 
 BOM = b"\xef\xbb\xbf"
 CUT_OFF = ": the last line is cut off; the run may still be writing, or was killed"
@@ -126,7 +126,7 @@ def check_pieces(content: bytes, piece_bytes: int, block_bytes: int, jobs: int) 
         for piece in pieces_of(source, piece_bytes):
             count = LineCount()
             for block in iter_blocks(piece, count, block_bytes):
-                found += [(before + number, offset, line) for number, offset, line in zip(*block, strict=True)]
+                found += [(before + number, offset, line) for number, offset, line in numbered(block)]
             before += count.lines
         assert found == expected_lines
         check_rows(path, content, outcome(path, jobs, piece_bytes))

@@ -14,7 +14,7 @@ from nemo_gym.rollout_compare.compare.paired import mcnemar_exact
 from nemo_gym.rollout_compare.compare.repeats import compare_repeats
 from nemo_gym.rollout_compare.compare.statistics import UnmeasuredTask, paired_statistics
 from nemo_gym.rollout_compare.compare.task_side import summarize_side
-from nemo_gym.rollout_compare.schema.figures import SignificanceTest, Statistics, Unmeasured, Verdict
+from nemo_gym.rollout_compare.schema import SignificanceTest, Statistics, Unmeasured, Verdict
 
 Pairs = list[tuple[float, float]]
 

@@ -1,67 +1,70 @@
 """Compare two runs of the same tasks: same result, or did it flip, and why?
 
-The road from bytes to report, a module and a value for each step:
+The road from bytes to report has a package for each step:
 
-1. `locate`    what the user named to the run's files; `inputs` opens them
-2. `lines`     a file to lines: (number, offset, bytes)
-3. `decode`    a line to the values of the fields that matter
-4. `rows`      those values to `Facts`, and to the identity of the row's task (`task_input`: what was asked)
-5. `table`     one run to a `Table` of `columns`; `origins` tells where a row can be read again (`reread`)
-6. `join`      two tables to a `Join`: which rows are attempts at one task (`keys` from the `ladder`, `labels`: by what
-               they are told apart and called; `gather`: the rows of each; `join_check`: what makes the join doubtful)
-7. `sides`     a run's rows of a task to what the run says about it (`repeats`: its attempts, by `distributions`)
-8. `statistics` those of all tasks to whether the difference is real (`paired`: the figures)
-9. `compare`   a join to a `CompareResult`: each task's category, and all of the above
-10. `findings` the flips of a result to why they flipped: `evidence` (and `logs`: files on disk), `triage` of it
-11. `gate`     a result to whether it keeps the rules that were asked for
-12. `report`   a finished result to text or JSON
+1. `files`      what the user named to files, and files to lines
+2. `producers`  what a producer's runs look like: their rows as batches of columns
+3. `table`      one run as columns; `engine` reads runs in pieces and puts them together
+4. `join`       two tables to one list of tasks: which rows are attempts at which task
+5. `compare`    the joined rows to a `CompareResult`: each task's category, and whether the difference is real
+6. `explain`    the flips of a result to why they flipped
+7. `report`     a finished result to text and JSON
 
-A run (`run`) is read in `pieces`, put together in order (`reading`), by several processes where that pays (`workers`);
-`sidecar` says which failed attempts belong to it, `planned` what was to be done, `recognize` what a file that holds no
-rollouts seems to be.
-
-`job` is that road with `options`; `cli` is the command line and `command` the same for scripts; `outputs` is the only
-writer, `progress` shows how far the reading is, `ending` sees to it that a signal leaves nothing behind. `schema` and
-`figures` are the vocabulary, `safe_text` what makes text safe to print.
+`app` is that road with options, and `command` the same for scripts. All speak the words of `schema`, and `text` makes
+what comes from other machines safe to print. `docs/design.md` says which package may import which.
 """
 
-from typing import TYPE_CHECKING, Any
-
-from nemo_gym.rollout_compare.compare.categories import compare_rollouts
-from nemo_gym.rollout_compare.compare.task_side import summarize_side
-from nemo_gym.rollout_compare.engine.runs import load_rollouts
-from nemo_gym.rollout_compare.explain.evidence import tail_lines, verifier_output
-from nemo_gym.rollout_compare.explain.findings import explain_flips
-from nemo_gym.rollout_compare.join.joined import detect_task_key
-from nemo_gym.rollout_compare.producers.gym.facts import (
-    agent_error,
-    mask_reason,
-    measured_failure_kind,
-    task_id_of,
-    tasksets_of,
-)
-from nemo_gym.rollout_compare.report import render_report, summary_dict, summary_schema
-from nemo_gym.rollout_compare.schema.result import (
-    Category,
-    CompareInputError,
-    CompareResult,
-    Side,
-    TaskComparison,
-    TaskSide,
-)
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from nemo_gym.rollout_compare.app.comparison import compare_files
     from nemo_gym.rollout_compare.command import RolloutCompareConfig, run_compare
+    from nemo_gym.rollout_compare.compare.categories import compare_rollouts
+    from nemo_gym.rollout_compare.compare.task_side import summarize_side
+    from nemo_gym.rollout_compare.explain.evidence import tail_lines, verifier_output
+    from nemo_gym.rollout_compare.explain.findings import explain_flips
+    from nemo_gym.rollout_compare.join.joined import detect_task_key
+    from nemo_gym.rollout_compare.producers.gym import (
+        agent_error,
+        load_rollouts,
+        mask_reason,
+        measured_failure_kind,
+        task_id_of,
+        tasksets_of,
+    )
+    from nemo_gym.rollout_compare.report import render_report, summary_dict, summary_schema
+    from nemo_gym.rollout_compare.schema import (
+        Category,
+        Cluster,
+        CompareInputError,
+        CompareResult,
+        Evidence,
+        Flip,
+        Side,
+        Statistics,
+        TaskComparison,
+        TaskSide,
+        Verdict,
+    )
+
+__version__ = "0.1.0"
 
 __all__ = [
     "Category",
+    "Cluster",
     "CompareInputError",
     "CompareResult",
+    "Evidence",
+    "Flip",
     "RolloutCompareConfig",
     "Side",
+    "Statistics",
     "TaskComparison",
     "TaskSide",
+    "Verdict",
+    "__version__",
     "agent_error",
+    "compare_files",
     "compare_rollouts",
     "detect_task_key",
     "explain_flips",
@@ -79,11 +82,57 @@ __all__ = [
     "verifier_output",
 ]
 
+#: The modules that hold these names.
+_HOMES = {
+    "app.comparison": ("compare_files",),
+    "command": ("RolloutCompareConfig", "run_compare"),
+    "compare.categories": ("compare_rollouts",),
+    "compare.task_side": ("summarize_side",),
+    "explain.evidence": ("tail_lines", "verifier_output"),
+    "explain.findings": ("explain_flips",),
+    "join.joined": ("detect_task_key",),
+    "producers.gym": (
+        "agent_error",
+        "load_rollouts",
+        "mask_reason",
+        "measured_failure_kind",
+        "task_id_of",
+        "tasksets_of",
+    ),
+    "report": ("render_report", "summary_dict", "summary_schema"),
+    "schema": (
+        "Category",
+        "Cluster",
+        "CompareInputError",
+        "CompareResult",
+        "Evidence",
+        "Flip",
+        "Side",
+        "Statistics",
+        "TaskComparison",
+        "TaskSide",
+        "Verdict",
+    ),
+}
 
-def __getattr__(name: str) -> Any:
-    """The config for scripts, made when it is first asked for: the command line starts without pydantic."""
-    if name in ("RolloutCompareConfig", "run_compare"):
-        from nemo_gym.rollout_compare import command
+#: The modules that a script may ask for as `nemo_gym.rollout_compare.NAME` without importing them.
+_DOORS = ("command", "compare", "join", "report", "schema")
 
-        return getattr(command, name)
+
+def __getattr__(name: str) -> object:
+    """A name of the face, or a door, imported when it is first asked for."""
+    from importlib import import_module
+
+    if name in _DOORS:
+        return import_module(f"{__name__}.{name}")
+    for home, names in _HOMES.items():
+        if name in names:
+            value: object = getattr(import_module(f"{__name__}.{home}"), name)
+            globals()[name] = value
+            return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """What a notebook offers: the names, and the doors."""
+    return sorted({*globals(), *__all__, *_DOORS})

@@ -2,51 +2,70 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from nemo_gym.rollout_compare.app.job import run_job
-from nemo_gym.rollout_compare.app.options import DESCRIPTION, OPTIONS, Options
+from nemo_gym.rollout_compare.app.options import DESCRIPTION, OPTIONS, Option
+from nemo_gym.rollout_compare.app.values import Options
 from nemo_gym.rollout_compare.compare.gate import RULE_PATTERN
-from nemo_gym.rollout_compare.schema.result import DEFAULT_TAIL, Category
+from nemo_gym.rollout_compare.schema import Category
 
-_Text = Annotated[str, Field(min_length=1)]
-_Count = Annotated[int, Field(ge=0, strict=True)]
-_Rule = Annotated[str, Field(pattern=f"^({RULE_PATTERN})$")]
-_Number = Annotated[int, Field(ge=1, strict=True)]
+if TYPE_CHECKING:  # what is made below, for type checkers; a test holds it against the table
 
+    class RolloutCompareConfig(BaseModel):
+        """The options of one comparison."""
 
-def _described(name: str) -> str:
-    return OPTIONS[name].description
+        model_config = ConfigDict(extra="forbid", frozen=True)
 
+        old_rollouts: str
+        new_rollouts: str
+        key: str | None = None
+        old_key: str | None = None
+        new_key: str | None = None
+        skip_bad_lines: bool = False
+        jobs: int | None = None
+        quiet: bool = False
+        tail: int = 15
+        both_sides: bool = False
+        logs_root: str | tuple[str, ...] | None = None
+        max_flips: int | None = None
+        only: tuple[Category, ...] = ()
+        json_output: str | None = None
+        json_stdout: bool = False
+        rerun: str | None = None
+        fail_on: tuple[str, ...] = ()
 
-class RolloutCompareConfig(BaseModel):  # noqa: D101  # its docstring is the command's help, said in one place
-    __doc__ = DESCRIPTION
+else:
+    #: One value of an option, by its kind.
+    _TYPES = {
+        "text": Annotated[str, Field(min_length=1)],
+        "count": Annotated[int, Field(ge=0, strict=True)],
+        "number": Annotated[int, Field(ge=1, strict=True)],
+        "switch": bool,
+        "rule": Annotated[str, Field(pattern=f"^({RULE_PATTERN})$")],
+        "category": Category,
+    }
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    def _field(option: Option) -> tuple[Any, Any]:
+        one = _TYPES[option.kind]
+        if option.or_one:
+            return one | option.type_of(one) | None, Field(None, description=option.description)
+        unset = ... if option.flag is None else option.unset()
+        return option.type_of(one), Field(unset, description=option.description)
 
-    old_rollouts: _Text = Field(description=_described("old_rollouts"))
-    new_rollouts: _Text = Field(description=_described("new_rollouts"))
-    key: _Text | None = Field(None, description=_described("key"))
-    old_key: _Text | None = Field(None, description=_described("old_key"))
-    new_key: _Text | None = Field(None, description=_described("new_key"))
-    skip_bad_lines: bool = Field(False, description=_described("skip_bad_lines"))
-    jobs: _Number | None = Field(None, description=_described("jobs"))
-    quiet: bool = Field(False, description=_described("quiet"))
-    fail_on: tuple[_Rule, ...] = Field((), description=_described("fail_on"))
-    rerun: _Text | None = Field(None, description=_described("rerun"))
-    tail: _Count = Field(DEFAULT_TAIL, description=_described("tail"))
-    json_output: _Text | None = Field(None, description=_described("json_output"))
-    json_stdout: bool = Field(False, description=_described("json_stdout"))
-    logs_root: _Text | tuple[_Text, ...] | None = Field(None, description=_described("logs_root"))
-    both_sides: bool = Field(False, description=_described("both_sides"))
-    max_flips: _Count | None = Field(None, description=_described("max_flips"))
-    only: tuple[Category, ...] = Field((), description=_described("only"))
+    RolloutCompareConfig = create_model(
+        "RolloutCompareConfig",
+        __config__=ConfigDict(extra="forbid", frozen=True),
+        __doc__=DESCRIPTION,
+        __module__=__name__,
+        **{name: _field(option) for name, option in OPTIONS.items()},
+    )
 
 
 def run_compare(config: RolloutCompareConfig, out: TextIO | None = None) -> int:
-    """Compare two runs and print the report, or the JSON summary; write the JSON file first when asked.
+    """Compare two runs and print the report, or the JSON summary; write the files that are asked for first.
 
     Args:
         config: The options.
@@ -58,5 +77,7 @@ def run_compare(config: RolloutCompareConfig, out: TextIO | None = None) -> int:
         on standard error.
     """
     values = config.model_dump()
-    roots = values.pop("logs_root") or ()
-    return run_job(Options(**values, logs_root=(roots,) if isinstance(roots, str) else roots), out)
+    for name, option in OPTIONS.items():
+        if option.or_one and not isinstance(values[name], tuple):
+            values[name] = () if values[name] is None else (values[name],)
+    return run_job(Options(**values), out)

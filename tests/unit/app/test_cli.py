@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import re
 import shlex
 import sys
@@ -16,8 +15,9 @@ from msgspec import structs
 from pydantic_core import PydanticUndefined
 
 from nemo_gym.rollout_compare import RolloutCompareConfig
-from nemo_gym.rollout_compare.app import cli
-from nemo_gym.rollout_compare.app.options import OPTIONS, Options
+from nemo_gym.rollout_compare.app import cli, interrupts, job
+from nemo_gym.rollout_compare.app.options import OPTIONS
+from nemo_gym.rollout_compare.app.values import Options
 from tests.support import compare, run, write_rows
 
 #: Field to option and default: the command's surface as users know it.
@@ -50,12 +50,12 @@ def configs(monkeypatch: pytest.MonkeyPatch) -> list[RolloutCompareConfig]:
     """What the command line asks for, as configs, instead of comparisons."""
     asked: list[RolloutCompareConfig] = []
 
-    def record(options: Options) -> int:
+    def record(options: Options, title: str) -> int:
         values = structs.asdict(options)
         asked.append(RolloutCompareConfig.model_validate({**values, "logs_root": values["logs_root"] or None}))
         return 0
 
-    monkeypatch.setattr(cli, "run_job", record)
+    monkeypatch.setattr(job, "run_job", record)
     return asked
 
 
@@ -172,6 +172,12 @@ def test_help_names_every_exit_status() -> None:
     assert statuses == ["0", "1", "2", "3", "130", "143"]
 
 
+def test_the_help_stands_in_groups_of_the_table() -> None:
+    told = compare("--help").stdout
+    headings = re.findall(r"^([a-z ]+):$", told, re.MULTILINE)
+    assert headings == [*dict.fromkeys(option.group for option in OPTIONS.values()), "about", "exit status"]
+
+
 def test_every_example_of_the_help_is_a_valid_command_line(configs: list[RolloutCompareConfig]) -> None:
     told = compare("--help").stdout.replace("\\\n", " ")
     examples = re.findall(r"^ +(gym dev compare .*)$", told, re.MULTILINE)
@@ -181,13 +187,31 @@ def test_every_example_of_the_help_is_a_valid_command_line(configs: list[Rollout
     assert len(configs) == len(examples)
 
 
-def test_the_usage_line_names_the_program_as_it_was_called() -> None:
-    assert run("--help", prog="rollout-compare").stdout.startswith("usage: rollout-compare ")
-    assert compare("--help").stdout.startswith("usage: gym dev compare ")
+@pytest.mark.parametrize(
+    ("prog", "words", "title"),
+    [
+        ("gym", ["dev", "compare"], "gym dev compare"),
+        ("gym", ["--json", "dev", "compare"], "gym dev compare"),
+        ("rollout-compare", [], "rollout-compare"),
+        ("python -m nemo_gym.rollout_compare", [], "python -m nemo_gym.rollout_compare"),
+    ],
+)
+def test_it_is_called_as_it_was_called(pair: tuple[Path, Path], prog: str, words: list[str], title: str) -> None:
+    assert run(*words, "--help", prog=prog).stdout.startswith(f"usage: {title} ")
+    assert run(*words, "--nix", prog=prog).stderr.splitlines()[1:] == [f"try '{title} --help'"]
+    if "--json" not in words:
+        assert run(*words, *pair, prog=prog).stdout.startswith(f"{title}: 1 task (")
 
 
 @pytest.mark.parametrize(
-    ("prog", "words"), [("gym", ["--version"]), ("gym", ["dev", "compare", "--version"]), ("x", ["--version"])]
+    ("prog", "words"),
+    [
+        ("gym", ["--version"]),
+        ("gym", ["--json", "--version"]),
+        ("gym", ["-v"]),
+        ("gym", ["dev", "compare", "--version"]),
+        ("x", ["--version"]),
+    ],
 )
 def test_version(prog: str, words: list[str]) -> None:
     done = run(*words, prog=prog)
@@ -242,10 +266,9 @@ def test_a_mistyped_option_or_command_gets_a_suggestion(words: list[str], meant:
 def test_wrong_usage_is_status_2_and_says_what_is_wrong(words: list[str], told: str) -> None:
     done = compare(*words)
     assert (done.status, done.stdout) == (2, "")
-    first, *rest = done.stderr.splitlines()
+    first, second = done.stderr.splitlines()
     assert re.match(f"error: .*({told})", first)
-    assert rest[0].startswith("usage: gym dev compare ")
-    assert "Traceback" not in done.stderr
+    assert second == "try 'gym dev compare --help'"
 
 
 def test_an_unlike_word_gets_no_suggestion() -> None:
@@ -254,10 +277,10 @@ def test_an_unlike_word_gets_no_suggestion() -> None:
 
 
 def test_an_interrupt_is_status_130_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(options: Options) -> int:
+    def interrupted(options: Options, title: str) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "run_job", interrupted)
+    monkeypatch.setattr(job, "run_job", interrupted)
     assert compare("o", "n") == (130, "", "")
 
 
@@ -277,18 +300,8 @@ def test_the_installed_programs_compare(
     script: str,
     words: list[str],
 ) -> None:
+    monkeypatch.setattr(interrupts, "end_on_interrupt", lambda: None)  # pytest is to go on
     (entry,) = [found for found in entry_points(group="console_scripts") if found.name == script]
     monkeypatch.setattr(sys, "argv", [script, *words, *map(str, pair)])
     assert entry.load()() == 0
-    assert capsys.readouterr().out.startswith("gym dev compare: 1 task ")
-
-
-def test_main_names_the_module_as_the_program(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["__main__.py", "--help"])
-    assert (
-        importlib.import_module("nemo_gym.rollout_compare.app.cli").compare_main("python -m nemo_gym.rollout_compare")
-        == 0
-    )
-    assert capsys.readouterr().out.startswith("usage: python -m nemo_gym.rollout_compare ")
+    assert capsys.readouterr().out.startswith(f"{' '.join([script, *words])}: 1 task ")

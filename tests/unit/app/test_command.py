@@ -251,10 +251,20 @@ def test_a_summary_that_cannot_be_put_in_place_leaves_no_trace(
     assert sorted(Path().iterdir()) == before
 
 
-@pytest.mark.parametrize("name", ["no/s.json", ".", "old.jsonl/s.json", "new.jsonl/"])
-def test_an_output_that_cannot_be_is_refused(pair: tuple[str, str], name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("no/s.json", "no/s.json: No such file or directory"),
+        (".", ".: Is a directory"),
+        ("old.jsonl/s.json", "old.jsonl/s.json: Not a directory"),
+        ("new.jsonl/", "new.jsonl: it is the input new.jsonl"),
+    ],
+)
+@pytest.mark.parametrize("option", ["--json", "--rerun"])
+def test_an_output_that_cannot_be_is_refused(pair: tuple[str, str], option: str, name: str, why: str) -> None:
+    Path(pair[0]).write_text("not read\n", "utf-8")
     before = sorted(Path().iterdir())
-    assert_refused(compare(*pair, "--json", name), "cannot write ")
+    assert_refused(compare(*pair, option, name), f"error: cannot write {why}\n")
     assert sorted(Path().iterdir()) == before
 
 

@@ -48,7 +48,21 @@ def add_cli(package: Path, ending: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["list"], ["run", "--verbose", "x"], ["dev", "other"], ["--json", "list"], ["--help"], [], ["dev"]]
+    "words",
+    [
+        ["list"],
+        ["run", "--verbose", "x"],
+        ["dev", "other"],
+        ["dev", "other", "--help"],
+        ["--json", "list"],
+        ["--help"],
+        [],
+        ["--version"],
+        ["--json", "--version"],
+        ["-v"],
+        ["compare", "a", "b"],
+        ["dev", "--version"],
+    ],
 )
 def test_every_other_command_is_handed_on_whole(stand_in: Path, words: list[str]) -> None:
     add_cli(stand_in, "return 0")
@@ -75,6 +89,30 @@ def test_a_message_that_it_exits_with_is_an_error(stand_in: Path) -> None:
     """As when Python itself runs it: the text on standard error, status 1."""
     add_cli(stand_in, "sys.exit('no such server')")
     assert run("list") == (1, "stand-in: ['gym', 'list']\n", "no such server\n")
+
+
+@pytest.mark.parametrize("words", [["dev"], ["dev", "--help"], ["dev", "-h"], ["--json", "dev", "--help"]])
+@pytest.mark.parametrize("ending", ["return 0", "sys.exit()"])
+def test_under_its_help_of_dev_stands_ours(stand_in: Path, words: list[str], ending: str) -> None:
+    add_cli(stand_in, ending)
+    status, told, complained = run(*words)
+    assert (status, complained) == (0, "")
+    assert told.startswith(f"stand-in: {['gym', *words]}\n\nrollout-compare adds:\n  dev compare   compare two runs")
+
+
+def test_where_it_calls_dev_wrong_usage_ours_stands_under_that(stand_in: Path) -> None:
+    add_cli(stand_in, "sys.exit(2)")
+    status, told, complained = run("dev")
+    assert (status, told) == (2, "stand-in: ['gym', 'dev']\n")
+    assert complained.startswith("\nrollout-compare adds:\n  dev compare   compare two runs")
+
+
+def test_what_it_needs_and_lacks_is_not_hidden(stand_in: Path) -> None:
+    """An installed nemo-gym that does not work is not the same as none."""
+    (stand_in / "cli").mkdir()
+    (stand_in / "cli" / "__init__.py").write_text("import nemo_gym_needs_this", "utf-8")
+    with pytest.raises(ModuleNotFoundError, match="nemo_gym_needs_this"):
+        run("list")
 
 
 def test_dev_compare_stays_ours(stand_in: Path, pair: list[str]) -> None:
@@ -106,7 +144,7 @@ def test_beside_a_regular_package_that_owns_the_name(tmp_path: Path, pair: list[
     (package / "__init__.py").write_text("OWNER = 'stand-in'\n", "utf-8")
     add_cli(package, "return 7")
     (package / "rollout_compare").symlink_to(Path(nemo_gym.rollout_compare.__file__).parent)
-    program = "import sys, nemo_gym; from nemo_gym.rollout_compare.app.cli import gym_main; print(nemo_gym.OWNER); "
+    program = "import sys, nemo_gym; from nemo_gym.rollout_compare.__main__ import gym_main; print(nemo_gym.OWNER); "
     program += "sys.stdout.flush(); sys.exit(gym_main())"
 
     def gym(*words: str) -> subprocess.CompletedProcess[str]:
@@ -126,7 +164,7 @@ def test_python_m(pair: list[str]) -> None:
     words = [sys.executable, "-m", "nemo_gym.rollout_compare", *pair]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == compare(*pair).stdout
+    assert done.stdout == run(*pair, prog="python -m nemo_gym.rollout_compare").stdout
 
 
 def test_this_project_does_not_own_the_name() -> None:

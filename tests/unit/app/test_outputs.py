@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from nemo_gym.rollout_compare import CompareInputError
-from nemo_gym.rollout_compare.app.outputs import check_output, print_error, print_lines, write_file, write_stream
+from nemo_gym.rollout_compare.app.outputs import check_output, write_file
+from nemo_gym.rollout_compare.app.streams import print_error, print_lines, write_stream
 
 LINES = ["first", "second \u2717"]
 TEXT = "first\nsecond \u2717\n"
@@ -175,10 +177,61 @@ def test_an_output_that_is_no_input_is_allowed(tmp_path: Path) -> None:
 def test_where_no_file_can_be_is_refused_beforehand(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "astray").symlink_to("no/where")
-    for name in ("no/out", "file/out", "", "a\0b", "astray"):
-        with pytest.raises(CompareInputError, match=r"^cannot write "):
-            check_output(tmp_path / name, [tmp_path / "file"])
-    assert names(tmp_path) == ["astray", "file"]
+    (tmp_path / "circle").symlink_to("circle")
+    (tmp_path / "plain").symlink_to("here")
+    refused = {
+        "no/out": errno.ENOENT,
+        "astray": errno.ENOENT,
+        "file/out": errno.ENOTDIR,
+        "": errno.EISDIR,
+        "circle": errno.ELOOP,
+    }
+    for name, number in refused.items():
+        path = tmp_path / name
+        with pytest.raises(CompareInputError, match=f"^cannot write {path}: {os.strerror(number)}$"):
+            check_output(path, [tmp_path / "file"])
+    with pytest.raises(CompareInputError, match=r"^cannot write .*: embedded null byte$"):
+        check_output(tmp_path / "a\0b", [tmp_path / "file"])
+    check_output(tmp_path / "plain", [])  # a link to what does not exist yet, in a folder that does
+    assert names(tmp_path) == ["astray", "circle", "file", "plain"]
+
+
+@contextmanager
+def somebody_else() -> Iterator[None]:
+    """The superuser is never refused anything: be another user meanwhile."""
+    if os.geteuid():
+        yield
+        return
+    os.setresuid(65534, 65534, 0)
+    try:
+        yield
+    finally:
+        os.setresuid(0, 0, 0)
+
+
+@pytest.mark.parametrize("locked", ["file", "folder", "folder of a new file"])
+def test_what_may_not_be_written_is_refused_beforehand_in_the_system_s_words(locked: str) -> None:
+    with TemporaryDirectory() as name:  # others can come here, as they cannot to `tmp_path`
+        folder, path = Path(name), Path(name, "out")
+        if locked != "folder of a new file":
+            path.write_text("kept", "utf-8")
+            path.chmod(0o444 if locked == "file" else 0o666)
+        folder.chmod(0o777 if locked == "file" else 0o555)
+        with somebody_else(), pytest.raises(CompareInputError, match=f"^cannot write {path}: Permission denied$"):
+            check_output(path, [])
+        assert names(folder) == ([] if locked == "folder of a new file" else ["out"])
+        folder.chmod(0o777)
+
+
+def test_a_pipe_is_not_opened_beforehand(tmp_path: Path) -> None:
+    """It would wait for a reader, who would see its end."""
+    os.mkfifo(tmp_path / "pipe")
+    check_output(tmp_path / "pipe", [])
+
+
+def test_a_whole_file_is_written_as_it_is(tmp_path: Path) -> None:
+    write_file(tmp_path / "out", b"\xff\x00")
+    assert (tmp_path / "out").read_bytes() == b"\xff\x00"
 
 
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev//stdout", "/dev/fd/1", "/proc/self/fd/1"])

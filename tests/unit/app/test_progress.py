@@ -8,7 +8,7 @@ import pty
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, suppress
 from io import StringIO
 from pathlib import Path
@@ -18,8 +18,8 @@ import pytest
 
 from nemo_gym.rollout_compare.app import progress
 from nemo_gym.rollout_compare.app.progress import reading_progress
-from nemo_gym.rollout_compare.engine.runs import OpenShard
-from tests.support import alone, alone_command, run, source_of, write_rows
+from nemo_gym.rollout_compare.producers import Run, Shard
+from tests.support import alone, alone_command, rows_file, run, write_rows
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -59,25 +59,25 @@ class Watched(NamedTuple):
 
 
 @contextmanager
-def watched(runs: list[list[OpenShard]], terminal: Terminal | None = None) -> Iterator[Watched]:
+def watched(runs: Sequence[Run], terminal: Terminal | None = None) -> Iterator[Watched]:
     terminal, clock = terminal or Terminal(), Clock()
     with redirect_stderr(terminal), reading_progress(runs, clock=clock) as tell:
         assert tell
         yield Watched(terminal, clock, tell)
 
 
-def run_of(folder: Path, *sizes: int) -> list[OpenShard]:
+def run_of(folder: Path, *sizes: int) -> Run:
     """A run whose rollouts files have these sizes."""
     shards = []
     for number, size in enumerate(sizes):
         path = folder / f"{number}.jsonl"
         path.write_bytes(b"\n" * size)
-        shards.append(OpenShard(source_of(path)))
-    return shards
+        shards.append(Shard(rows_file(path)))
+    return Run("rollouts", shards, [])
 
 
 @pytest.fixture
-def runs(tmp_path: Path) -> list[list[OpenShard]]:
+def runs(tmp_path: Path) -> list[Run]:
     """An old run of 2000 bytes in two shards, a new one of 5000."""
     for name in ("old", "new"):
         (tmp_path / name).mkdir()
@@ -91,25 +91,25 @@ def drawn(stream: StringIO) -> list[str]:
 
 class TestWhere:
     @pytest.mark.parametrize("stream", [StringIO(), None], ids=["no terminal", "no standard error"])
-    def test_nothing_is_told_where_nobody_watches(self, runs: list[list[OpenShard]], stream: StringIO | None) -> None:
+    def test_nothing_is_told_where_nobody_watches(self, runs: Sequence[Run], stream: StringIO | None) -> None:
         with redirect_stderr(stream), reading_progress(runs) as tell:
             assert tell is None
         assert stream is None or stream.getvalue() == ""
 
-    def test_nothing_is_told_to_somebody_who_wants_quiet(self, runs: list[list[OpenShard]]) -> None:
+    def test_nothing_is_told_to_somebody_who_wants_quiet(self, runs: Sequence[Run]) -> None:
         with redirect_stderr(Terminal()) as terminal, reading_progress(runs, quiet=True) as tell:
             assert tell is None
         assert terminal.getvalue() == ""
 
 
 class TestWhen:
-    def test_nothing_is_shown_within_the_first_second(self, runs: list[list[OpenShard]]) -> None:
+    def test_nothing_is_shown_within_the_first_second(self, runs: Sequence[Run]) -> None:
         with watched(runs) as (terminal, clock, tell):
             for clock.now in (50.0, 50.5, 50.99):
                 tell(0, 100)
         assert terminal.getvalue() == ""
 
-    def test_each_run_is_shown_after_a_second(self, runs: list[list[OpenShard]]) -> None:
+    def test_each_run_is_shown_after_a_second(self, runs: Sequence[Run]) -> None:
         with watched(runs) as (terminal, clock, tell):
             tell(0, 500)
             tell(1, 1000)
@@ -119,14 +119,14 @@ class TestWhen:
         assert re.match(r"reading old .*\b1\.0/2\.0 kB\b", old)
         assert re.match(r"reading new .*\b1\.0/5\.0 kB\b", new)
 
-    def test_rate_and_time_left_are_shown(self, runs: list[list[OpenShard]]) -> None:
+    def test_rate_and_time_left_are_shown(self, runs: Sequence[Run]) -> None:
         with watched(runs) as (terminal, clock, tell):
             for clock.now in (51.0, 52.0, 53.0):
                 tell(0, 100)
             old, _ = drawn(terminal)
         assert re.search(r"/s .*\d+:\d\d:\d\d", old)
 
-    def test_it_is_drawn_at_most_ten_times_a_second(self, runs: list[list[OpenShard]]) -> None:
+    def test_it_is_drawn_at_most_ten_times_a_second(self, runs: Sequence[Run]) -> None:
         with watched(runs) as (terminal, clock, tell):
             clock.now = 51.0
             tell(1, 1)
@@ -140,7 +140,7 @@ class TestWhen:
             assert "2.0/5.0 kB" in drawn(terminal)[1]
 
     @pytest.mark.parametrize("error", [None, KeyError()], ids=["finished", "failed"])
-    def test_nothing_is_left_on_the_screen(self, runs: list[list[OpenShard]], error: Exception | None) -> None:
+    def test_nothing_is_left_on_the_screen(self, runs: Sequence[Run], error: Exception | None) -> None:
         terminal = Terminal()
         with suppress(KeyError), watched(runs, terminal) as (_, clock, tell):
             clock.now = 52.0
@@ -153,8 +153,9 @@ class TestWhen:
         assert "\x1b[?25h" in after  # the cursor is shown again
 
     def test_planned_rows_are_part_of_what_is_read(self, tmp_path: Path) -> None:
-        [main, planned] = run_of(tmp_path, 1000, 3000)
-        with watched([[OpenShard(main.main, planned=planned.main)], []]) as (terminal, clock, tell):
+        main, planned = run_of(tmp_path, 1000, 3000).shards
+        runs = [Run("rollouts", [Shard(main.main, planned=planned.main)], []), Run("rollouts", [], [])]
+        with watched(runs) as (terminal, clock, tell):
             clock.now = 52.0
             tell(0, 1000)
             assert "1.0/4.0 kB" in drawn(terminal)[0]

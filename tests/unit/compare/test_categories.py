@@ -11,8 +11,8 @@ import pytest
 from nemo_gym.rollout_compare.compare.categories import MOST_AGREEING, compare_rollouts
 from nemo_gym.rollout_compare.compare.task_side import summarize_side
 from nemo_gym.rollout_compare.producers.gym.failures import failed_attempt
-from nemo_gym.rollout_compare.schema.figures import JoinCheck
-from nemo_gym.rollout_compare.schema.result import Category, CompareInputError, Side, TaskComparison, TaskSide
+from nemo_gym.rollout_compare.schema import Category, CompareInputError, JoinCheck, Side, TaskComparison, TaskSide
+from tests.support import row_at
 
 Row = dict[str, Any]
 
@@ -283,7 +283,7 @@ class TestTellingRows:
     def told(self, old: list[Row], new: list[Row]) -> tuple[Any, Any]:
         [flip] = compare_rollouts(old, new).flips
         assert flip.rows.comparison is flip.comparison
-        return flip.rows.old.read()["n"], flip.rows.new.read()["n"]
+        return row_at(flip.rows.old)["n"], row_at(flip.rows.new)["n"]
 
     def test_a_side_of_one_row_has_that_row(self) -> None:
         assert self.told([row(1, n="old")], [row(0, n="new")]) == ("old", "new")

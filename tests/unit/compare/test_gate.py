@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ import pytest
 from pydantic import ValidationError
 
 from nemo_gym.rollout_compare import RolloutCompareConfig, compare_rollouts, run_compare, summary_schema
-from nemo_gym.rollout_compare.compare.gate import check_rules, is_rule, rule_text
-from nemo_gym.rollout_compare.schema.figures import Rule
+from nemo_gym.rollout_compare.compare import gate
+from nemo_gym.rollout_compare.compare.gate import RULES, check_rules, is_rule, rule_form, rule_text, rules_in_short
+from nemo_gym.rollout_compare.schema import Rule
 from tests.support import Done, compare, run, write_rows
 
 Rows = list[dict[str, Any]]
@@ -186,7 +188,7 @@ def test_an_unknown_rule_is_wrong_usage(rule: str, hint: str) -> None:
     done = compare(*files(OLD, NEW), "--fail-on", rule)
     assert (done.status, done.stdout) == (2, "")
     assert done.stderr.splitlines()[0].startswith("error: argument --fail-on: ")
-    assert done.stderr.splitlines()[0].endswith(f"is no rule; {hint}")
+    assert done.stderr.splitlines()[0].endswith(f"is not a rule; {hint}")
     assert not is_rule(rule)
     with pytest.raises(ValidationError):
         RolloutCompareConfig(old_rollouts="a", new_rollouts="b", fail_on=(rule,))
@@ -197,3 +199,27 @@ def test_the_config_has_the_same_rules(capsys: pytest.CaptureFixture[str]) -> No
     assert run_compare(RolloutCompareConfig(old_rollouts=old, new_rollouts=new, fail_on=("lost>1", "masked>9"))) == 3
     assert capsys.readouterr().err == "gate: lost>1: 2 tasks\n"
     assert run_compare(RolloutCompareConfig(old_rollouts=old, new_rollouts=new, fail_on=("lost>2",))) == 0
+
+
+# The table
+
+
+def test_the_pattern_the_hints_and_the_help_are_made_from_the_table() -> None:
+    for name, rule in RULES.items():
+        assert is_rule(name)
+        assert is_rule(f"{name}>3") is (rule.broken is None)
+        assert re.search(rf"\b{name}\b", rules_in_short())
+        assert rule.in_short in rules_in_short()
+        assert ("takes no number" in rule_form(name)) is (rule.broken is not None)
+    assert rules_in_short() == (
+        "flipped, lost (the old side wins), agent-error, masked or missing, each with >N for more than N tasks (in "
+        "quotes), or worse (the verdict)"
+    )
+
+
+def test_a_rule_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A value that is neither 0 nor the number of anything else: it can only come from the row."""
+    monkeypatch.setitem(RULES, "odd", gate.GateRule("an odd task", lambda result: 7, says=lambda value: f"odd {value}"))
+    checked = check_rules(compare_rollouts(OLD, NEW), ["odd>6", "odd>7"])
+    assert checked == (Rule("odd>6", 7, True), Rule("odd>7", 7, False))
+    assert rule_text(checked[0]) == "gate: odd>6: odd 7"

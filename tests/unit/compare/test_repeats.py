@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from nemo_gym.rollout_compare.compare.repeats import compare_repeats, is_flaky, solved_of
-from nemo_gym.rollout_compare.schema.figures import Repeats
-from nemo_gym.rollout_compare.schema.result import TaskSide
+from nemo_gym.rollout_compare.schema import Repeats, TaskSide
 
 
 def near(p_value: float) -> Any:

@@ -17,8 +17,16 @@ from nemo_gym.rollout_compare.compare.statistics import (
     task_statistics,
     unmeasured_bounds,
 )
-from nemo_gym.rollout_compare.schema.figures import SignificanceTest, Statistics, Unmeasured, Verdict
-from nemo_gym.rollout_compare.schema.result import Category, Side, TaskComparison, TaskSide
+from nemo_gym.rollout_compare.schema import (
+    Category,
+    Side,
+    SignificanceTest,
+    Statistics,
+    TaskComparison,
+    TaskSide,
+    Unmeasured,
+    Verdict,
+)
 
 
 def near(figure: float) -> Any:

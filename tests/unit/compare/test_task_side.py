@@ -11,9 +11,9 @@ import pytest
 
 from nemo_gym.rollout_compare.compare import task_side as sides
 from nemo_gym.rollout_compare.compare.task_side import side_of, sides_of, summarize_side
+from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.join.joined import join
-from nemo_gym.rollout_compare.schema.result import CompareInputError, Side, TaskSide
-from nemo_gym.rollout_compare.table.table import table_of
+from nemo_gym.rollout_compare.schema import CompareInputError, Side, TaskSide
 
 
 def rows(*rewards: Any, **others: Any) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from tests.compressing import write_compressed
 from tests.support import Done, alone, write_rows
 
 COMMAND = [sys.executable, "-m", "nemo_gym.rollout_compare"]
+TITLE = "python -m nemo_gym.rollout_compare"
 JOBS = ["1", "2", "3", "64"]
 
 
@@ -43,7 +44,7 @@ def test_the_report_is_the_same_from_any_number_of_processes(options: list[str])
     assert reports == [reports[0]] * 5
     assert (reports[0].status, reports[0].stderr) == (0, "")
     if not options:
-        assert reports[0].stdout.startswith("gym dev compare: 301 tasks (old 300 rows, new 252 rows incl. 2 masked)\n")
+        assert reports[0].stdout.startswith(f"{TITLE}: 301 tasks (old 300 rows, new 252 rows incl. 2 masked)\n")
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 
-from nemo_gym.rollout_compare.engine import pieces
-from nemo_gym.rollout_compare.engine.pieces import Plan
 from nemo_gym.rollout_compare.engine.reading import read_tables
+from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.files.lines import BLOCK_BYTES
 from nemo_gym.rollout_compare.join.asked import count_fields
-from nemo_gym.rollout_compare.schema.result import CompareInputError, key_paths
-from nemo_gym.rollout_compare.table.table import table_of
-from tests.support import alone, facts, places, read_files, source_of
+from nemo_gym.rollout_compare.producers import Plan, json_lines
+from nemo_gym.rollout_compare.producers.gym.fields import key_fields
+from nemo_gym.rollout_compare.producers.gym.rows import ROLLOUTS
+from nemo_gym.rollout_compare.schema import CompareInputError
+from tests.support import alone, facts, places, read_files, rows_file
 
 #: Valid lines of all kinds, with what their rows say; blank lines between them.
 LINES = [
@@ -61,7 +62,7 @@ def expected_places(path: Path) -> list[list[str | int]]:
 def each_by_its_plan(path: str, jobs: str) -> Any:
     """The tables of one file read by three plans."""
     plans = (Plan(), Plan(planned=True), Plan("reward", skip_bad_lines=True))
-    sources = [(number, source_of(Path(path)), plan) for number, plan in enumerate(plans)]
+    sources = [(number, rows_file(Path(path)), plan) for number, plan in enumerate(plans)]
     return [facts(table) for table in read_tables(sources, int(jobs), piece_bytes=10)]
 
 
@@ -114,15 +115,15 @@ class TestFieldsThatCannotBeTheKey:
 
     def test_they_are_asked_for_no_more(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         asked: list[Any] = []
-        decoder_for = vars(pieces)["decoder_for"]
+        decoder_for = vars(json_lines)["decoder_for"]
 
         def noted(fields: Any) -> Any:
             asked.append(fields)
             return decoder_for(fields)
 
-        monkeypatch.setattr(pieces, "decoder_for", noted)
+        monkeypatch.setattr(json_lines, "decoder_for", noted)
         read_files(file_of(tmp_path / "a.jsonl", [json.dumps(row).encode() for row in self.ROWS]), piece_bytes=1 << 24)
-        assert asked == [key_paths(None), ("task_id",)]
+        assert asked == [(*ROLLOUTS.paths, *key_fields(None).all()), (*ROLLOUTS.paths, "task_id")]
 
 
 class TestRows:
@@ -285,7 +286,7 @@ class TestChangedWhileRead:
         assert table.notes == []
 
     def test_a_file_that_grows_has_a_note(self, tmp_path: Path) -> None:
-        source = source_of(file_of(tmp_path / "a.jsonl", [GOOD]))
+        source = rows_file(file_of(tmp_path / "a.jsonl", [GOOD]))
         with source.path.open("ab") as file:
             file.write(GOOD)
         [table] = read_tables([(0, source, Plan())], 1)
@@ -352,7 +353,7 @@ def left_out_by_processes(path: str) -> list[Any]:
 
 
 def without_the_file(path: str) -> list[str]:
-    source = source_of(Path(path))
+    source = rows_file(Path(path))
     Path(path).unlink()
     errors = []
     for jobs in (1, 2):

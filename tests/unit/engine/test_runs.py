@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+import weakref
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,13 +11,17 @@ from typing import Any
 import pytest
 
 from nemo_gym.rollout_compare import compare_rollouts, load_rollouts
+from nemo_gym.rollout_compare.app import job
+from nemo_gym.rollout_compare.compare import categories
 from nemo_gym.rollout_compare.compare.categories import compare_tables
-from nemo_gym.rollout_compare.engine.pieces import Plan
-from nemo_gym.rollout_compare.engine.runs import open_run, run_tables
-from nemo_gym.rollout_compare.files.locate import locate_run
-from nemo_gym.rollout_compare.schema.result import CompareInputError, Side
-from nemo_gym.rollout_compare.table.table import Table, table_of
-from tests.support import facts, places, write_rows
+from nemo_gym.rollout_compare.compare.task_side import sides_of
+from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
+from nemo_gym.rollout_compare.engine.runs import run_tables
+from nemo_gym.rollout_compare.producers import Plan, locate_run
+from nemo_gym.rollout_compare.producers.depth import MOST_LEVELS
+from nemo_gym.rollout_compare.schema import CompareInputError, Side
+from nemo_gym.rollout_compare.table.table import Table
+from tests.support import compare, facts, places, row_at, write_rows
 
 Record = dict[str, Any]
 
@@ -31,7 +36,7 @@ def run_of(folder: Path, main: Sequence[Record], failures: Sequence[Record] | No
 
 def tables_of(*paths: Path, key: str | None = None, jobs: int | None = None, skip: bool = False) -> list[Table]:
     with ExitStack() as stack:
-        runs = [stack.enter_context(open_run(locate_run(str(path)))) for path in paths]
+        runs = [stack.enter_context(locate_run(str(path)).opened()) for path in paths]
         return run_tables(runs, [Plan(key, skip)] * len(runs), jobs)
 
 
@@ -84,8 +89,8 @@ class TestRun:
         [table] = tables_of(path)
         sidecar = path.with_name("rollouts_failures.jsonl")
         assert places(table)[2] == [f"{sidecar}:2", len(json.dumps(attempt(0, 0))) + 1]
-        assert table.origin(2).read() == {"task_id": "c"}
-        assert table.origin(1).read() == self.MAIN[1]
+        assert row_at(table.place(2)) == {"task_id": "c"}
+        assert row_at(table.place(1)) == self.MAIN[1]
 
     def test_attempts_are_matched_by_both_halves_of_the_pair(self, tmp_path: Path) -> None:
         main = [attempt(0, 1, task_id="a", reward=1), attempt(1, 0, task_id="a", reward=1), {"task_id": "a"}]
@@ -168,22 +173,19 @@ class TestRun:
         with pytest.raises(CompareInputError, match=f"^cannot read {sidecar}: No such file or directory$"):
             road(path)
 
-    def test_a_failure_that_is_nested_as_deeply_as_just_can_be_read_is_an_error(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """How deep that is depends on the Python: here it is one record that cannot be added."""
-        add = Table.add
-
-        def adding(table: Table, rows: Sequence[Any], *more: Any, beside: range | None = None) -> None:
-            if beside is not None and ["deep"] in rows:
-                raise RecursionError
-            add(table, rows, *more, beside=beside)
-
-        monkeypatch.setattr(Table, "add", adding)
-        path = run_of(tmp_path, self.MAIN, [{"task_id": "c"}, {"task_id": "deep"}])
+    @pytest.mark.parametrize("field", ["failure_kind", "task_id", "_ng_task_index", "other"])
+    def test_a_failure_that_is_nested_too_deeply_is_an_error(self, tmp_path: Path, field: str) -> None:
+        path = run_of(tmp_path, self.MAIN)
         sidecar = path.with_name("rollouts_failures.jsonl")
-        with pytest.raises(CompareInputError, match=rf"^{sidecar}:2: invalid JSON \(nested too deeply\)$"):
-            tables_of(path)
+        for levels in (MOST_LEVELS, MOST_LEVELS + 1):
+            lists = "[" * (levels - 1) + "]" * (levels - 1)
+            sidecar.write_text(f'{{"task_id": "c"}}\n{{"task_id": "d", "{field}": {lists}}}\n', "utf-8")
+            for road in (load_rollouts, tables_of):
+                if levels == MOST_LEVELS:
+                    assert road(path)
+                    continue
+                with pytest.raises(CompareInputError, match=rf"^{sidecar}:2: invalid JSON \(nested too deeply\)$"):
+                    road(path)
 
     @pytest.mark.parametrize("road", [load_rollouts, tables_of])
     def test_rollouts_that_cannot_be_read_are_an_error(self, tmp_path: Path, road: Any) -> None:
@@ -197,15 +199,30 @@ class TestRun:
         assert [facts(tables_of(path, jobs=jobs)[0]) for jobs in (1, 2)] == [expected] * 2
 
 
-def test_a_table_holds_no_more_than_the_next_step_needs(tmp_path: Path) -> None:
-    rows = [attempt(i, 0, task_id=str(i), responses_create_params={"input": f"{i}?"}, reward=1) for i in range(3)]
-    tables = tables_of(run_of(tmp_path / "a", rows), run_of(tmp_path / "b", rows))
-    columns = [table.keys["task_id"] for table in tables]
-    assert [(len(column.ids), len(vars(column)["_places"])) for column in columns] == [(3, 0), (3, 0)]
-    compare_tables(dict(zip(Side, tables, strict=True)))
-    for table in tables:
-        assert (table.keys, table.planned, list(table.inputs), list(table.task_index.codes)) == ({}, [], [], [])
-        assert len(table) == len(table.reward) == 3
+def test_a_table_keeps_no_memory_that_only_growing_takes(tmp_path: Path) -> None:
+    [table] = tables_of(run_of(tmp_path / "a", [attempt(i, 0, task_id=str(i), reward=1) for i in range(3)]))
+    column = table.keys["task_id"]
+    assert (len(column.ids), len(vars(column)["_places"])) == (3, 0)
+
+
+def test_tables_are_given_back_once_they_are_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    held: list[Any] = []
+    seen: list[list[bool]] = []
+
+    def noted_tables(*args: Any) -> list[Table]:
+        tables = run_tables(*args)
+        held.extend(map(weakref.ref, tables))
+        return tables
+
+    def noted_sides(*args: Any) -> Any:
+        seen.append([ref() is not None for ref in held])
+        return sides_of(*args)
+
+    monkeypatch.setattr(job, "run_tables", noted_tables)
+    monkeypatch.setattr(categories, "sides_of", noted_sides)
+    path = run_of(tmp_path, [attempt(i, 0, task_id=str(i), reward=1) for i in range(3)])
+    assert compare(path, path).status == 0
+    assert seen == [[False, False]] * 2
 
 
 class TestShards:
@@ -239,7 +256,6 @@ class TestShards:
         found = {task.task: task.new.rows for task in result.tasks if task.new}
         assert found == {"a": 1, "b": 2, "c": 2, "unknown#2": 1}
 
-    @pytest.mark.xfail(reason="a script's rows do not tell which shard they are of")
     def test_a_script_finds_the_same_task_for_it(self, shards: list[Path]) -> None:
         write_rows(shards[0].with_name("s1_failures.jsonl"), [attempt(1, 1)])
         write_rows(shards[1].with_name("s2_failures.jsonl"), [attempt(0, 1), attempt(1, 1)])

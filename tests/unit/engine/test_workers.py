@@ -15,12 +15,15 @@ import pytest
 
 from nemo_gym.rollout_compare.command import run_compare
 from nemo_gym.rollout_compare.engine import reading, workers
-from nemo_gym.rollout_compare.engine.pieces import PieceTable, Plan, read_piece
+from nemo_gym.rollout_compare.engine.pieces import PieceTable, read_piece
 from nemo_gym.rollout_compare.engine.reading import read_tables
 from nemo_gym.rollout_compare.engine.workers import default_jobs
 from nemo_gym.rollout_compare.files.inputs import Input
 from nemo_gym.rollout_compare.files.lines import Piece
-from nemo_gym.rollout_compare.schema.result import CompareInputError
+from nemo_gym.rollout_compare.producers import Plan, Readable
+from nemo_gym.rollout_compare.producers.gym.rows import ROLLOUTS
+from nemo_gym.rollout_compare.producers.json_lines import RowsFile
+from nemo_gym.rollout_compare.schema import CompareInputError
 from nemo_gym.rollout_compare.table.table import Table
 from tests.support import alone, alone_command, read_files, source_of, write_rows
 
@@ -93,22 +96,23 @@ class TestProcesses:
         other, end_of_other = multiprocessing.Pipe()
         source = source_of(path)
         gone = Input(path, path.with_name("gone"), 1, b"", source.version)
-        asked = [Piece(source, 0, 1), Piece(gone), Piece(source, 1, None)]
+        pieces = [Piece(source, 0, 1), Piece(gone), Piece(source, 1, None)]
+        asked = [(RowsFile(piece.source, ROLLOUTS), piece, Plan()) for piece in pieces]
 
         def ask() -> list[Any]:
             answers = []
             for number in range(len(asked)):
                 here.send(number)
-                while isinstance((answer := here.recv())[1], int):
-                    pass  # how far it has got
-                answers.append(answer)
+                while (said := here.recv()).kind is workers._Kind.PROGRESS:
+                    pass
+                answers.append((said.place, said.value))
             here.close()
             return answers
 
         answers: list[Any] = []
         asker = threading.Thread(target=lambda: answers.extend(ask()))
         asker.start()
-        workers._work(lambda piece, on_bytes: read_piece(piece, Plan(), on_bytes), asked, there, [other])
+        workers._work(lambda item, on_bytes: read_piece(*item, on_bytes), asked, there, [other])
         asker.join()
         assert handlers == [(number, signal.SIG_DFL) for number in (signal.SIGINT, signal.SIGTERM)]
         assert other.closed
@@ -117,6 +121,31 @@ class TestProcesses:
         assert str(answers[1][1]) == f"cannot read {path}: No such file or directory"
         end_of_other.close()
         there.close()
+
+
+@pytest.mark.parametrize("what", ["number", "exception", "none", "progress"])
+def test_a_result_may_be_anything(what: str) -> None:
+    assert alone(results_that_look_like_messages, what) == [[0, 2, 4], [[0, 10], [1, 11], [2, 12]]]
+
+
+def results_that_look_like_messages(what: str) -> list[Any]:
+    """The numbers of the results, however they are handed over, and what was told of the work."""
+    told: list[list[int]] = []
+    wrap: dict[str, Callable[[int], Any]] = {
+        "number": lambda number: number,
+        "exception": ValueError,
+        "none": lambda number: (None, number),
+        "progress": lambda number: (workers._Kind.PROGRESS, number),
+    }
+
+    def work(item: int, tell: Callable[[int], None]) -> Any:
+        tell(10 + item)
+        return wrap[what](2 * item)
+
+    found = list(workers.map_by_processes(work, range(3), 2, lambda place, more: told.append([place, more])))
+    if what == "number":
+        return [found, sorted(told)]
+    return [[one.args[0] if what == "exception" else one[1] for one in found], sorted(told)]
 
 
 def forks() -> list[int]:
@@ -196,14 +225,14 @@ def kill_readers(when: str) -> None:
     read_piece: Callable[..., PieceTable] = vars(reading)["read_piece"]
     wait = connection.wait
 
-    def killed_while_reading(piece: Piece, *others: Any) -> PieceTable:
+    def killed_while_reading(source: Readable, piece: Piece, *others: Any) -> PieceTable:
         if piece.start >= 500:
             os.kill(os.getpid(), signal.SIGKILL)
-        return read_piece(piece, *others)
+        return read_piece(source, piece, *others)
 
-    def killed_soon(piece: Piece, *others: Any) -> PieceTable:
+    def killed_soon(*work: Any) -> PieceTable:
         signal.setitimer(signal.ITIMER_REAL, 0.05)
-        return read_piece(piece, *others)
+        return read_piece(*work)
 
     def wait_later(*args: Any) -> Any:
         time.sleep(0.3)
@@ -224,7 +253,7 @@ def with_a_killed_reader(name: str, when: str) -> list[Any]:
 
 
 def with_a_failing_reader(name: str) -> list[Any]:
-    def fail(piece: Piece, *others: Any) -> PieceTable:
+    def fail(*work: Any) -> PieceTable:
         raise MemoryError
 
     vars(reading)["read_piece"] = fail
@@ -283,7 +312,7 @@ def until(seconds: float) -> Iterator[None]:
 
 
 def read_for_long(name: str, started: str, nap: str) -> str:
-    def read_slowly(piece: Piece, *others: Any) -> PieceTable:
+    def read_slowly(*work: Any) -> PieceTable:
         with Path(started).open("a") as file:
             file.write("x")
         time.sleep(float(nap))
@@ -298,8 +327,8 @@ def read_for_long(name: str, started: str, nap: str) -> str:
 
 
 class TestDefaultJobs:
-    def source(self, size: int) -> Input:
-        return Input(Path("a"), Path("a"), size, b"", (0, 0, 0, 0))
+    def source(self, size: int) -> Readable:
+        return RowsFile(Input(Path("a"), Path("a"), size, b"", (0, 0, 0, 0)), ROLLOUTS)
 
     def test_small_files_are_read_by_one_process(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(5)), raising=False)

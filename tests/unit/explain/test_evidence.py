@@ -14,8 +14,8 @@ from nemo_gym.rollout_compare import compare_rollouts, render_report, tail_lines
 from nemo_gym.rollout_compare.explain.evidence import Output, output_of
 from nemo_gym.rollout_compare.explain.findings import with_findings
 from nemo_gym.rollout_compare.explain.logs import LogRoots
-from nemo_gym.rollout_compare.schema.figures import Evidence
-from nemo_gym.rollout_compare.schema.result import CompareResult
+from nemo_gym.rollout_compare.schema import CompareResult, Evidence
+from nemo_gym.rollout_compare.schema import Output as Said
 from tests.support import compare, run, write_rows
 
 Row = Mapping[str, Any]
@@ -282,7 +282,7 @@ def test_tail_lines() -> None:
 @pytest.mark.parametrize(("tail", "lines"), [(0, ()), (1, ("c",)), (2, ("\\x07b", "c")), (9, ("a", "\\x07b", "c"))])
 def test_output_of_gives_the_tail_safe_to_print_and_the_text_as_it_is(tail: int, lines: tuple[str, ...]) -> None:
     put("extra/t.log", "a\n\x07b\nc\n")
-    found = output_of(["t.log", None, None, None], LogRoots((Path("extra"),)), tail)
+    found = output_of(Said("t.log", ()), LogRoots((Path("extra"),)), tail)
     assert found == Output(Evidence("file", "extra/t.log", lines), "a\n\x07b\nc\n", False, "t.log")
 
 
@@ -290,11 +290,9 @@ def test_output_of_says_what_was_passed_over_and_what_is_missing() -> None:
     roots = LogRoots(())
     why = "not found: t.log"
     field = Evidence("field", "verifier_output", ("x",), why)
-    assert output_of(["t.log", " ", None, "x"], roots, 5) == Output(field, "x", False, "t.log")
-    assert output_of(["t.log", None, None, None], roots, 5) == Output(
-        Evidence(None, unavailable=why), None, False, "t.log"
-    )
-    assert output_of([" ", None, None, "x"], roots, 5).logs is None
+    assert output_of(Said("t.log", (("verifier_output", "x"),)), roots, 5) == Output(field, "x", False, "t.log")
+    assert output_of(Said("t.log", ()), roots, 5) == Output(Evidence(None, unavailable=why), None, False, "t.log")
+    assert output_of(Said(None, (("verifier_output", "x"),)), roots, 5).logs is None
 
 
 def test_render_report_looks_for_logs_in_the_roots() -> None:

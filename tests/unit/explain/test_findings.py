@@ -13,16 +13,14 @@ import pytest
 
 from nemo_gym.rollout_compare import compare_rollouts, render_report, summary_dict, summary_schema, verifier_output
 from nemo_gym.rollout_compare.compare import categories as compare_module
-from nemo_gym.rollout_compare.engine.pieces import Plan
-from nemo_gym.rollout_compare.engine.runs import open_run, run_tables
+from nemo_gym.rollout_compare.engine.runs import run_tables
 from nemo_gym.rollout_compare.explain.evidence import log_roots
 from nemo_gym.rollout_compare.explain.findings import explain_flips, with_findings
 from nemo_gym.rollout_compare.explain.logs import LogRoots
 from nemo_gym.rollout_compare.files import inputs as inputs_module
 from nemo_gym.rollout_compare.files.inputs import Input
-from nemo_gym.rollout_compare.files.locate import locate_run
-from nemo_gym.rollout_compare.schema.result import CompareResult, Side
-from nemo_gym.rollout_compare.table import places as origins_module
+from nemo_gym.rollout_compare.producers import Plan, json_lines, locate_run
+from nemo_gym.rollout_compare.schema import CompareResult, Side
 from tests.support import put, run, write_rows
 
 Rows = list[dict[str, Any]]
@@ -143,7 +141,7 @@ def test_a_flip_with_an_agent_error_is_told_like_any_other() -> None:
 def test_a_row_that_has_gone_since_it_was_read_is_told_and_has_no_signature() -> None:
     old = write_rows(Path("old/r.jsonl"), [{"task_id": "t", "reward": 1, "test_output": "x"}])
     new = write_rows(Path("new/r.jsonl"), [{"task_id": "t", "reward": 0, "test_output": "y"}])
-    with open_run(locate_run(str(old))) as old_run, open_run(locate_run(str(new))) as new_run:
+    with locate_run(str(old)).opened() as old_run, locate_run(str(new)).opened() as new_run:
         tables = run_tables([old_run, new_run], [Plan(), Plan()], 1)
     result = compare_module.compare_tables(dict(zip(Side, tables, strict=True)))
     new.write_text("", "utf-8")
@@ -381,7 +379,7 @@ class Watched:
             with plain(source) as (file, stored):
                 yield _Seeking(file, self.offsets), stored
 
-        monkeypatch.setattr(origins_module, "reading", reading)
+        monkeypatch.setattr(json_lines, "reading", reading)
 
 
 class _Seeking:

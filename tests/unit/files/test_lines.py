@@ -17,11 +17,12 @@ from typing import Any
 import pytest
 
 from nemo_gym.rollout_compare.files.inputs import Input, open_input, reading
-from nemo_gym.rollout_compare.files.lines import LineCount, Piece, ends_file, iter_blocks, iter_lines, pieces_of
-from nemo_gym.rollout_compare.schema.result import CompareInputError
-from nemo_gym.rollout_compare.table.places import FileRow
+from nemo_gym.rollout_compare.files.lines import LineCount, Piece, iter_blocks, iter_lines, pieces_of
+from nemo_gym.rollout_compare.producers.gym.rows import ROLLOUTS
+from nemo_gym.rollout_compare.producers.json_lines import RowsFile
+from nemo_gym.rollout_compare.schema import CompareInputError, Place
 from tests.compressing import KINDS
-from tests.support import source_of
+from tests.support import numbered, row_at, source_of
 
 Line = tuple[int, int, bytes]
 
@@ -53,7 +54,7 @@ def lines_by_pieces(source: Input, piece_bytes: int, block_bytes: int) -> tuple[
     for piece in pieces_of(source, piece_bytes):
         count = LineCount()
         for block in iter_blocks(piece, count, block_bytes):
-            found += [(before + number, offset, bytes(line)) for number, offset, line in zip(*block, strict=True)]
+            found += [(before + number, offset, line) for number, offset, line in numbered(block)]
         before += count.lines
     return found, before
 
@@ -113,10 +114,29 @@ class TestLines:
         assert lines_of(tmp_path, content) == lines
 
     @pytest.mark.parametrize(
-        ("content", "offset", "ends"), [(b"a\n", 1, False), (b"a\n", 2, True), (b"a", 1, True), (b"a\n\n", 2, False)]
+        ("content", "begins", "unfinished"),
+        [
+            (b"a\n", ["a"], []),
+            (b"a", ["a"], ["a"]),
+            (b"a\n\n", ["a"], []),
+            (b"a\n ", ["a"], []),
+            (b"a\nb", ["a"], ["b"]),
+            (b"\na\n", [], []),
+            (b" \na", [], ["a"]),
+            (BOM + b"a\nb\n", ["a"], []),
+            (BOM + b"\na\nb", [], ["b"]),
+            (b"", [], []),
+        ],
     )
-    def test_whether_the_file_ends_at_an_offset(self, tmp_path: Path, content: bytes, offset: int, ends: bool) -> None:
-        assert ends_file(file_of(tmp_path, content), offset) is ends
+    def test_the_line_that_begins_the_file_and_the_one_that_it_ends_in_are_known(
+        self, tmp_path: Path, content: bytes, begins: list[str], unfinished: list[str]
+    ) -> None:
+        source = file_of(tmp_path, content)
+        for piece_bytes in (1, 2, 100):
+            blocks = [block for piece in pieces_of(source, piece_bytes) for block in iter_blocks(piece, None, 1)]
+            assert [bytes(block.lines[0]).decode() for block in blocks if block.begins_file] == begins
+            ended = [bytes(block.lines[-1]).decode() for block in blocks if block.ends_unfinished and block.lines]
+            assert ended == unfinished
 
 
 class TestPieces:
@@ -228,9 +248,7 @@ class TestCompressed:
         assert list(iter_lines(source)) == MIXED_LINES
         assert len(pieces_of(source, 5)) == 1
         assert lines_by_pieces(source, 5, 3) == (MIXED_LINES, 7)
-        assert FileRow(source, 4, 17).read() == {"b": 2}
-        assert ends_file(source, len(MIXED))
-        assert not ends_file(source, len(MIXED) - 1)
+        assert row_at(Place(RowsFile(source, ROLLOUTS), 4, 17)) == {"b": 2}
 
     @EVERY_KIND
     def test_content_that_is_cut_off_or_broken_cannot_be_read(
@@ -247,7 +265,7 @@ class TestCompressed:
         for cut in (0, 1, 20, len(MIXED)):
             source = file_of(tmp_path, compress(MIXED[:cut]) + compress(b"") + compress(MIXED[cut:]))
             assert list(iter_lines(source)) == MIXED_LINES
-            assert FileRow(source, 4, 17).read() == {"b": 2}
+            assert row_at(Place(RowsFile(source, ROLLOUTS), 4, 17)) == {"b": 2}
 
     @EVERY_KIND
     def test_a_second_member_that_is_cut_off_cannot_be_read(
@@ -325,8 +343,6 @@ class TestCannotRead:
         error = f"^cannot read {source.path}: No such file or directory$"
         with pytest.raises(CompareInputError, match=error):
             list(iter_lines(source))
-        with pytest.raises(CompareInputError, match=error):
-            ends_file(source, 0)
 
 
 class TestPipes:
@@ -361,7 +377,7 @@ class TestPipes:
             assert source.size == len(MIXED)
             assert [list(iter_lines(source)) for _ in range(2)] == [MIXED_LINES] * 2
             assert lines_by_pieces(source, 5, 3)[0] == MIXED_LINES
-            assert FileRow(source, 4, 17).read() == {"b": 2}
+            assert row_at(Place(RowsFile(source, ROLLOUTS), 4, 17)) == {"b": 2}
             assert source.unchanged()
 
     def test_the_copy_is_removed_in_the_end(self, tmp_path: Path, copies: Path) -> None:

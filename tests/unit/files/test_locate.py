@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from nemo_gym.rollout_compare.files.inputs import STDIN_PATH
-from nemo_gym.rollout_compare.files.locate import Shard, locate_run
-from nemo_gym.rollout_compare.schema.result import CompareInputError
+from nemo_gym.rollout_compare.files.locate import Located, locate
+from nemo_gym.rollout_compare.producers.gym.files import LAYOUT
+from nemo_gym.rollout_compare.schema import CompareInputError
 
 ENDINGS = ["", ".gz", ".zst", ".bz2", ".xz"]
 
@@ -29,18 +30,22 @@ def touch(*names: str) -> None:
         Path(name).touch()
 
 
+def shards_of(named: str) -> list[Located]:
+    return locate(named, LAYOUT)
+
+
 def located(named: str) -> list[tuple[str, str | None, str | None]]:
     """The names of the files of each shard: rollouts, failures, planned rows."""
 
     def name(path: Path | None) -> str | None:
         return None if path is None else str(path)
 
-    return [(str(shard.main), name(shard.sidecar), name(shard.planned)) for shard in locate_run(named)]
+    return [(str(shard.main), name(shard.failures), name(shard.planned)) for shard in shards_of(named)]
 
 
 def refused(named: str) -> str:
     with pytest.raises(CompareInputError) as caught:
-        locate_run(named)
+        shards_of(named)
     return str(caught.value)
 
 
@@ -106,9 +111,9 @@ class TestFile:
 
     def test_every_file_of_a_shard(self) -> None:
         main, sidecar, planned = Path("a.jsonl"), Path("a_failures.jsonl"), Path("a_materialized_inputs.jsonl")
-        assert Shard(main).files() == [main]
-        assert Shard(main, planned=planned).files() == [main, planned]
-        assert Shard(main, sidecar, planned).files() == [main, sidecar, planned]
+        assert Located(main).files() == [main]
+        assert Located(main, planned=planned).files() == [main, planned]
+        assert Located(main, sidecar, planned).files() == [main, sidecar, planned]
 
 
 class TestFolder:
@@ -212,7 +217,7 @@ class TestPattern:
 
 def test_a_hyphen_is_standard_input_which_nothing_lies_beside() -> None:
     touch("-", "-_failures.jsonl", "standard input", "standard input_failures.jsonl")
-    [shard] = locate_run("-")
+    [shard] = shards_of("-")
     assert shard.main is STDIN_PATH
     assert shard.files() == [STDIN_PATH]
     assert located("./-") == [("-", "-_failures.jsonl", None)]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.compressing import KINDS
-from tests.support import Done, compare, write_rows
+from tests.support import Done, compare, run, write_rows
 
 WON: list[dict[str, Any]] = [{"task_id": "a", "reward": 1}, {"task_id": "b", "reward": 1}]
 LOST: list[dict[str, Any]] = [{"task_id": "a", "reward": 1}, {"task_id": "b", "reward": 0, "test_output": "b failed"}]
@@ -34,7 +34,7 @@ def told(content: bytes, *words: str) -> Done:
     command = [
         sys.executable,
         "-c",
-        "from nemo_gym.rollout_compare.app.cli import gym_main as run; raise SystemExit(run())",
+        "from nemo_gym.rollout_compare.__main__ import gym_main as run; raise SystemExit(run())",
     ]
     done = subprocess.run(
         [*command, "dev", "compare", *words], input=content, capture_output=True, timeout=60, check=False
@@ -67,7 +67,8 @@ def test_a_file_may_be_standard_input_too(spool: Path) -> None:
     command = [sys.executable, "-m", "nemo_gym.rollout_compare", "won.jsonl", "-"]
     with Path("lost.jsonl").open("rb") as file:
         done = subprocess.run(command, stdin=file, capture_output=True, timeout=60, check=False)
-    assert (done.returncode, done.stdout.decode("utf-8")) == (0, compare("won.jsonl", "lost.jsonl").stdout)
+    expected = run("won.jsonl", "lost.jsonl", prog="python -m nemo_gym.rollout_compare")
+    assert (done.returncode, done.stdout.decode("utf-8")) == (0, expected.stdout)
     assert list(spool.iterdir()) == []
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.join.asked import count_fields, inputs_of
 from nemo_gym.rollout_compare.producers.gym.failures import failed_attempt
-from nemo_gym.rollout_compare.schema.result import CompareInputError
-from nemo_gym.rollout_compare.table.table import table_of
+from nemo_gym.rollout_compare.schema import CompareInputError
 from tests.support import read_files
 
 GOOD = b'{"task_id": "a", "reward": 1}'

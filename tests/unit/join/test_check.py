@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from nemo_gym.rollout_compare.producers.gym.failures import failed_attempt
-from nemo_gym.rollout_compare.schema.figures import JoinCheck
-from nemo_gym.rollout_compare.schema.result import Side
+from nemo_gym.rollout_compare.schema import JoinCheck, Side
 from tests.support import attempt, compare, join_rows, summary, write_rows, write_run
 
 Row = dict[str, Any]

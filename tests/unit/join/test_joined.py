@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.join.joined import Join, detect_task_key, join
 from nemo_gym.rollout_compare.producers.gym.failures import failed_attempt
-from nemo_gym.rollout_compare.schema.result import KEY_CANDIDATES, CompareInputError, Side
-from nemo_gym.rollout_compare.table.table import table_of
+from nemo_gym.rollout_compare.producers.gym.fields import KEY_CANDIDATES
+from nemo_gym.rollout_compare.schema import CompareInputError, Side
 from tests.support import read_files, write_rows
 
 Row = dict[str, Any]

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from nemo_gym.rollout_compare.join.labels import Labels, input_labels, labels_of
-from nemo_gym.rollout_compare.producers.gym.facts import Identity
-from nemo_gym.rollout_compare.schema.result import Side
+from nemo_gym.rollout_compare.schema import Identity, Side
 
 Ids = Sequence[Identity | None]
 

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.join.planned import planned_columns, planned_identity, planned_places, unrecorded_note
 from nemo_gym.rollout_compare.producers.gym.failures import failed_attempt
-from nemo_gym.rollout_compare.schema.result import Side
-from nemo_gym.rollout_compare.table.table import Table, table_of
+from nemo_gym.rollout_compare.producers.gym.fields import SHARD
+from nemo_gym.rollout_compare.schema import Side
+from nemo_gym.rollout_compare.table.table import Table
 from tests.support import assert_refused, attempt, compare, summary, write_rows, write_run
 
 Row = dict[str, Any]
@@ -20,11 +22,7 @@ Row = dict[str, Any]
 def run_table(rows: Sequence[Row], planned: Sequence[Row], failures: Sequence[Row] = ()) -> Table:
     """A run of one rollouts file, its failed attempts and its planned rows."""
     table = table_of([*rows, *(failed_attempt(failure) for failure in failures)])
-    beside = range(len(rows))
-    table.shards = [beside]
-    table.planned = [(beside, table_of(planned))]
-    table.failures = [failure._replace(beside=beside) for failure in table.failures]
-    table.nameless = [failure._replace(beside=beside) for failure in table.nameless]
+    table.planned = {0: table_of(planned)}
     return table
 
 
@@ -68,11 +66,11 @@ class TestPlaces:
         assert planned_columns(table_of([attempt(None, 0, 0)])) == {}
 
     def test_each_shard_has_planned_rows_of_its_own(self) -> None:
-        table = table_of([attempt(None, 0, 0), attempt(None, 0, 0)])
-        table.planned = [
-            (range(1), table_of([attempt(None, 0, 0, task_id="a")])),
-            (range(1, 2), table_of([attempt(None, 0, 0, task_id="b")])),
-        ]
+        table = table_of([attempt(None, 0, 0, at={SHARD: shard}) for shard in (0, 1)])
+        table.planned = {
+            0: table_of([attempt(None, 0, 0, task_id="a")]),
+            1: table_of([attempt(None, 0, 0, task_id="b")]),
+        }
         column = planned_columns(table)["task_id"]
         assert [column[0], column[1]] == ["a", "b"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, RowDecoder, dig, parse_object
-from nemo_gym.rollout_compare.schema.result import CompareInputError
+from nemo_gym.rollout_compare.schema import CompareInputError
 
 ROW = {
     "reward": 0.5,

@@ -87,7 +87,7 @@ def test_an_input_is_not_overwritten(pair: tuple[str, str]) -> None:
 def test_an_output_that_cannot_be_is_one_error_line(pair: tuple[str, str], option: str) -> None:
     Path("loop").symlink_to("loop")
     assert_refused(compare(*pair, option, "loop"), "cannot write loop: ")
-    assert_refused(compare(*pair, option, "no/where"), "its folder does not exist")
+    assert_refused(compare(*pair, option, "no/where"), "cannot write no/where: No such file or directory")
 
 
 def test_a_path_that_no_file_can_have(pair: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,40 +10,27 @@ from jsonschema import Draft202012Validator
 
 from nemo_gym.rollout_compare.compare.statistics import paired_statistics
 from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines, summary_schema
-from nemo_gym.rollout_compare.schema.figures import (
+from nemo_gym.rollout_compare.schema import (
+    Category,
+    Cluster,
+    CompareResult,
     Evidence,
+    Flip,
     JoinCheck,
+    Note,
     Repeats,
     Rule,
+    Side,
     SignificanceTest,
     Statistics,
+    TaskComparison,
+    TaskRows,
+    TaskSide,
     TestChanges,
     Unmeasured,
     Verdict,
 )
-from nemo_gym.rollout_compare.schema.result import (
-    Category,
-    Cluster,
-    CompareResult,
-    Flip,
-    Note,
-    Row,
-    Side,
-    TaskComparison,
-    TaskRows,
-    TaskSide,
-)
-
-
-class Nowhere:
-    """A row that a renderer has no business to read."""
-
-    where = "nowhere:1"
-    has_output = True
-
-    def read(self) -> Row:
-        raise AssertionError("a renderer reads no rows")
-
+from tests.support import NOWHERE
 
 MASKED = TaskSide(3, 0.5, 2, "1/3 rows masked: no reward", None, "tests")
 TASKS = (
@@ -58,7 +45,7 @@ TASKS = (
 FLIPS = (
     Flip(
         TASKS[1],
-        TaskRows(TASKS[1], Nowhere(), Nowhere()),
+        TaskRows(TASKS[1], NOWHERE, NOWHERE),
         Evidence(None, unavailable="not found: logs/b"),
         Evidence("file", "new/logs/b/test-stdout.txt", ("one", "two"), "passed over"),
         TestChanges(("x", "y"), ("z",)),
@@ -67,7 +54,7 @@ FLIPS = (
     ),
     Flip(
         TASKS[2],
-        TaskRows(TASKS[2], Nowhere(), Nowhere()),
+        TaskRows(TASKS[2], NOWHERE, NOWHERE),
         Evidence("field", "test_output", ()),
         Evidence(None, unavailable="nothing"),
     ),

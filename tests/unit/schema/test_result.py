@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from nemo_gym.rollout_compare.schema.result import (
+from nemo_gym.rollout_compare.producers.gym.fields import KEY_CANDIDATES
+from nemo_gym.rollout_compare.schema import (
     DEFAULT_TAIL,
-    KEY_CANDIDATES,
     REWARD_TOLERANCE,
     Category,
     CompareInputError,

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from nemo_gym.rollout_compare.table.columns import Column, HalfColumn, KeyColumn, halves_of, identities_of
+from nemo_gym.rollout_compare.schema import attempt_parts, identities_of
+from nemo_gym.rollout_compare.table.columns import Column, HalfColumn, KeyColumn
 
 
 class TestColumn:
@@ -69,16 +70,16 @@ class TestIdentities:
     def test_texts_are_taken_as_they_are(self) -> None:
         values = ("a", None, "")
         assert identities_of(values) is values
-        assert halves_of(values) is values
+        assert attempt_parts(values) is values
 
     def test_others_name_what_they_say(self) -> None:
         assert identities_of(["a", None, 7, {"taskset": "S", "id": "x"}]) == ["a", None, "7", ("S", "x")]
 
     def test_0_and_0_point_0_are_one_half(self) -> None:
-        assert list(map(repr, halves_of([0, 0.0, -0.0, 2.0, 0.5, "0", True, None]))) == (
+        assert list(map(repr, attempt_parts([0, 0.0, -0.0, 2.0, 0.5, "0", True, None]))) == (
             ["0", "0", "0", "2", "'0.5'", "'0'", "'true'", "None"]
         )
-        assert halves_of([1, "1", None]) == [1, "1", None]
+        assert attempt_parts([1, "1", None]) == [1, "1", None]
 
 
 class TestHalfColumn:
@@ -88,7 +89,7 @@ class TestHalfColumn:
     def column(self, *values: Any) -> HalfColumn:
         column = HalfColumn()
         for value in values:
-            column.append_all(halves_of([value]))
+            column.append_all(attempt_parts([value]))
         return column
 
     def test_each_row_has_its_value_told_apart_by_type(self) -> None:

@@ -7,12 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.join.asked import count_fields
+from nemo_gym.rollout_compare.producers.gym import RowsAtHand
 from nemo_gym.rollout_compare.producers.gym.failures import failed_attempt
-from nemo_gym.rollout_compare.schema.result import CompareInputError, key_paths
-from nemo_gym.rollout_compare.table.table import Table, decoder_for, table_of
-from tests.support import facts, places, source_of, write_rows
+from nemo_gym.rollout_compare.producers.gym.fields import key_fields
+from nemo_gym.rollout_compare.schema import CompareInputError
+from nemo_gym.rollout_compare.table.table import Table
+from tests.support import attempts_of, batch_of, facts, places, row_at, rows_file, write_rows
 
 #: Rows that say everything that a row can say, and what their table says of them.
 ROWS: list[dict[str, Any]] = [
@@ -59,6 +63,7 @@ FACTS = {
         "instance_id": 0,
         "problem_id": 0,
         "question_id": 0,
+        "example_id": 0,
         "uuid": 0,
         "id": 0,
         "task_idx": 0,
@@ -71,20 +76,20 @@ FACTS = {
 }
 
 
-def values_of(rows: Sequence[dict[str, Any]], key: str | None = None) -> list[Sequence[Any]]:
-    decoder = decoder_for(key_paths(key))
-    return list(zip(*map(decoder.pick, rows), strict=True)) if rows else decoder.columns([])
+def empty() -> Table:
+    return Table(key_fields(None))
 
 
-def attempts_of(table: Table) -> set[tuple[int | str, int | str]]:
-    return table.attempts(range(len(table)))
+def add(table: Table, rows: Sequence[dict[str, Any]]) -> None:
+    """Add rows as one batch."""
+    table.add(batch_of(rows, fields=table.open_fields()), RowsAtHand(rows))
 
 
-def added(*batches: Sequence[dict[str, Any]], key: str | None = None) -> Table:
+def added(*together: Sequence[dict[str, Any]]) -> Table:
     """A table to which rows were added a batch at a time."""
-    table = Table(key)
-    for batch in batches:
-        table.add(values_of(batch, key))
+    table = empty()
+    for rows in together:
+        add(table, rows)
     return table
 
 
@@ -101,7 +106,7 @@ def whole_and_pieces(rows: Sequence[dict[str, Any]]) -> list[Table]:
         whole, rest = added(rows[:cut]), added(rows[cut:])
         whole.extend(sent(rest), 0)
         tables.append(whole)
-        together = Table()
+        together = empty()
         together.extend(added(rows[:cut]), 0)
         together.extend(rest, 0)
         tables.append(together)
@@ -208,9 +213,9 @@ class TestTable:
         table = added(ROWS[:2])
         before = facts(table)
         with pytest.raises(CompareInputError, match=r"^reward 'x' is not a number$"):
-            table.add(values_of([{"task_id": "c", "reward": 1}, {"task_id": "d", "reward": "x"}]))
+            add(table, [{"task_id": "c", "reward": 1}, {"task_id": "d", "reward": "x"}])
         assert facts(table) == before
-        table.add(values_of(ROWS[2:]))
+        add(table, ROWS[2:])
         assert facts(table) == FACTS
 
     @pytest.mark.parametrize("field", ["failure_kind", "task_id", "_ng_task_index", "_ng_rollout_index"])
@@ -221,13 +226,13 @@ class TestTable:
         table = added(ROWS[:2])
         before = facts(table)
         with pytest.raises(RecursionError):
-            table.add(values_of([{"task_id": "b", "reward": 1}, {"task_id": "c", "reward": 1, field: deep}]))
+            add(table, [{"task_id": "b", "reward": 1}, {"task_id": "c", "reward": 1, field: deep}])
         assert facts(table) == before
         columns = (table.masked, table.agent_error, table.failure_kind, table.keys["task_id"])
         assert {len(column.ids) for column in columns} == {2}
         assert [len(table.task_index.codes), len(table.rollout_index.codes)] == [2, 2]
         assert [len(table.has_output), len(table.inputs)] == [2, 2]
-        table.add(values_of(ROWS[2:]))
+        add(table, ROWS[2:])
         assert facts(table) == FACTS
 
     @pytest.mark.parametrize(
@@ -260,8 +265,8 @@ class TestTable:
 
     def test_no_rows_make_an_empty_table(self) -> None:
         table = table_of([])
-        table.add(values_of([]))
-        table.extend(Table(), 5)
+        add(table, [])
+        table.extend(empty(), 5)
         assert len(table) == 0
         assert facts(table)["keys"]["task_id"] is None
 
@@ -269,19 +274,20 @@ class TestTable:
 class TestPlaces:
     def test_a_row_at_hand_is_named_by_its_number(self) -> None:
         table = table_of(ROWS)
-        origin = table.origin(2)
+        origin = table.place(2)
         assert origin.where == "row 3"
-        assert origin.read() is ROWS[2]
+        assert row_at(origin) is ROWS[2]
 
     def test_a_table_of_pieces_knows_where_its_rows_are(self, tmp_path: Path) -> None:
-        source = source_of(write_rows(tmp_path / "a", [{"task_id": f"a{i}"} for i in range(3)]))  # lines of 18 bytes
+        source = rows_file(write_rows(tmp_path / "a", [{"task_id": f"a{i}"} for i in range(3)]))  # lines of 18 bytes
         tables = []
         for line in (1, 2, 3):
-            table = added([{"task_id": f"a{line - 1}", "reward": 1}])
-            table.origins.append_all(source, range(1, 2), [(line - 1) * 18])
+            table = empty()
+            batch = batch_of([{"task_id": f"a{line - 1}", "reward": 1}])
+            table.add(replace(batch, lines=range(1, 2), offsets=[(line - 1) * 18]), source)
             tables.append(table)
         whole = tables[0]
         whole.extend(sent(tables[1]), 1)
         whole.extend(sent(tables[2]), 2)
         assert places(whole) == [[f"{source.path}:{line}", (line - 1) * 18] for line in (1, 2, 3)]
-        assert [whole.origin(i).read()["task_id"] for i in range(3)] == ["a0", "a1", "a2"]
+        assert [row_at(whole.place(i))["task_id"] for i in range(3)] == ["a0", "a1", "a2"]

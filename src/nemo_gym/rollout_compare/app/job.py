@@ -3,50 +3,35 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
-from msgspec.structs import replace
-
-from nemo_gym.rollout_compare.app.options import Options
-from nemo_gym.rollout_compare.app.outputs import (
-    check_output,
-    forget_stdout,
-    is_utf8,
-    print_error,
-    print_lines,
-    write_file,
-    write_stream,
-)
+from nemo_gym.rollout_compare.app.comparison import compare_runs, locate_runs
+from nemo_gym.rollout_compare.app.outputs import check_output, write_file
 from nemo_gym.rollout_compare.app.progress import reading_progress
-from nemo_gym.rollout_compare.compare.categories import compare_tables
-from nemo_gym.rollout_compare.compare.gate import check_rules, rule_text
-from nemo_gym.rollout_compare.engine.pieces import Plan
-from nemo_gym.rollout_compare.engine.runs import open_run, run_tables
-from nemo_gym.rollout_compare.engine.workers import default_jobs
-from nemo_gym.rollout_compare.explain.findings import with_findings
-from nemo_gym.rollout_compare.explain.logs import LogRoots
-from nemo_gym.rollout_compare.files.inputs import STDIN
-from nemo_gym.rollout_compare.files.locate import Shard, locate_run
-from nemo_gym.rollout_compare.report.rerun import tasks_to_rerun
+from nemo_gym.rollout_compare.app.streams import forget_stdout, is_utf8, print_error, print_lines, write_stream
+from nemo_gym.rollout_compare.app.values import Options
+from nemo_gym.rollout_compare.compare.gate import rule_text
+from nemo_gym.rollout_compare.report.renderers import RENDERERS
 from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines
 from nemo_gym.rollout_compare.report.terminal.text import Shown, report_lines
-from nemo_gym.rollout_compare.schema.result import CompareInputError, CompareResult, Side
+from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult
 from nemo_gym.rollout_compare.text.terminal import one_line
 
 OK, ERROR, GATE = 0, 1, 3
 
 
-def run_job(options: Options, out: TextIO | None = None) -> int:
-    """Compare two runs and print the report, or the JSON summary; write the JSON file first when asked.
+def run_job(options: Options, out: TextIO | None = None, *, title: str = Shown().title) -> int:
+    """Compare two runs and print the report, or the JSON summary; write the files that are asked for first.
 
     Args:
         options: What to compare, and how.
         out: Where the report goes; standard output when None.
+        title: What the report calls itself.
 
     Returns:
         0 for a report, whatever it says; 3 for a report that breaks one of the rules of `fail_on`, after a line on
@@ -55,7 +40,7 @@ def run_job(options: Options, out: TextIO | None = None) -> int:
     """
     try:
         with _no_collection():
-            return _run(options, sys.stdout if out is None else out)
+            return _run(options, sys.stdout if out is None else out, title)
     except CompareInputError as error:
         print_error(str(error))
         return ERROR
@@ -73,29 +58,32 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _run(options: Options, out: TextIO | None) -> int:
+def _run(options: Options, out: TextIO | None, title: str) -> int:
     if out is None:
         raise CompareInputError("cannot write standard output: it is closed")
-    if options.old_rollouts == options.new_rollouts == STDIN:
-        raise CompareInputError(f"{STDIN} stands for standard input, which can be one run only")
-    runs = {Side.OLD: locate_run(options.old_rollouts), Side.NEW: locate_run(options.new_rollouts)}
-    outputs = [Path(path) for path in (options.json_output, options.rerun) if path is not None]
-    _check_outputs(outputs, [file for shards in runs.values() for shard in shards for file in shard.files()])
-    result = _compared(options, runs)
-    if options.json_output is not None:
-        write_file(Path(options.json_output), summary_lines(summary_dict(result)))
-    if options.rerun is not None:
-        write_file(Path(options.rerun), tasks_to_rerun(result))
+    runs = locate_runs(options)
+    outputs = _outputs(options)
+    _check_outputs(list(outputs.values()), [file for run in runs.values() for file in run.files()])
+    result = compare_runs(runs, options, watch=partial(reading_progress, quiet=options.quiet))
+    shown = Shown(options.only, options.max_flips, options.both_sides, options.tail > 0, title)
+    for name, path in outputs.items():
+        write_file(path, RENDERERS[name](result, shown))
     tripped = [rule_text(rule) for rule in result.gate if rule.tripped]
     try:
-        write_stream(out, _printed(options, result, out))
+        write_stream(out, _printed(result, shown, out, as_json=options.json_stdout))
         if not options.json_stdout:
-            write_stream(out, _confirmed(outputs))
+            write_stream(out, _confirmed(outputs.values()))
     except BrokenPipeError:  # the reader has seen enough; what the gate says still holds
         if out is sys.stdout:
             forget_stdout()
-    print_lines([*(_confirmed(outputs) if options.json_stdout else ()), *tripped])
+    print_lines([*(_confirmed(outputs.values()) if options.json_stdout else ()), *tripped])
     return GATE if tripped else OK
+
+
+def _outputs(options: Options) -> dict[str, Path]:
+    """Where each renderer that is asked for writes, by the name of its option."""
+    asked = {name: getattr(options, name) for name in RENDERERS}
+    return {name: Path(path) for name, path in asked.items() if path is not None}
 
 
 def _check_outputs(outputs: Sequence[Path], inputs: Sequence[Path]) -> None:
@@ -105,54 +93,11 @@ def _check_outputs(outputs: Sequence[Path], inputs: Sequence[Path]) -> None:
         raise CompareInputError(f"cannot write {outputs[0]}: it is named for two outputs")
 
 
-def _printed(options: Options, result: CompareResult, out: TextIO) -> Iterator[str]:
-    if options.json_stdout:
+def _printed(result: CompareResult, shown: Shown, out: TextIO, *, as_json: bool) -> Iterator[str]:
+    if as_json:
         return summary_lines(summary_dict(result), ascii_only=not is_utf8(out))
-    return report_lines(result, Shown(options.only, options.max_flips, options.both_sides, options.tail > 0))
+    return report_lines(result, shown)
 
 
-def _confirmed(outputs: Sequence[Path]) -> list[str]:
+def _confirmed(outputs: Iterable[Path]) -> list[str]:
     return [f"wrote {one_line(str(path))}" for path in outputs]
-
-
-def _compared(options: Options, runs: dict[Side, list[Shard]]) -> CompareResult:
-    keys = {Side.OLD: options.old_key or options.key, Side.NEW: options.new_key or options.key}
-    plans = [Plan(keys[side], options.skip_bad_lines) for side in Side]
-    roots = _log_roots(options, runs)
-    with ExitStack() as stack:
-        opened = [stack.enter_context(open_run(shards)) for shards in runs.values()]
-        jobs = options.jobs or default_jobs([shard.main for shards in opened for shard in shards])
-        with reading_progress(opened, quiet=options.quiet) as progress:
-            tables = run_tables(opened, plans, jobs, progress)
-        result = compare_tables(dict(zip(runs, tables, strict=True)))
-        result = replace(result, gate=check_rules(result, options.fail_on))
-        return with_findings(result, roots, options.tail, jobs)
-
-
-def _log_roots(options: Options, runs: dict[Side, list[Shard]]) -> dict[Side, LogRoots]:
-    """Where each side's logs are looked for: beside its own files, the other run's, and in the folders named."""
-    folders: dict[Side, list[Path]] = {}
-    for side, shards in runs.items():
-        folders[side] = _distinct(
-            place.parent for shard in shards for place in (shard.main, Path(os.path.realpath(shard.main)))
-        )
-    roots: dict[Side, list[Path]] = {side: [] for side in Side}
-    for named in options.logs_root:
-        which, is_for_one, folder = named.partition("=")
-        one = bool(is_for_one) and which in roots
-        root = Path(folder if one else named)
-        if not (folder if one else named) or not root.is_dir():
-            raise CompareInputError(f"cannot read logs under '{named}': there is no such folder")
-        for side in [Side(which)] if one else Side:
-            roots[side].append(root)
-    return {
-        side: LogRoots(tuple(_distinct([*folders[side], *folders[side.other]])), tuple(roots[side])) for side in Side
-    }
-
-
-def _distinct(folders: Iterable[Path]) -> list[Path]:
-    """The folders, of several names of one the first."""
-    named: dict[str, Path] = {}
-    for folder in folders:
-        named.setdefault(os.path.realpath(folder), folder)
-    return list(named.values())

@@ -1,12 +1,13 @@
-"""The command's options: one table of flags, kinds and descriptions for the command line and the config."""
+"""The command's options: the one table of flags, kinds, defaults and descriptions.
+
+The parser, its help, the values, the config for scripts and the documents' table are made from it, or held against it.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
-from msgspec import Struct
-
-from nemo_gym.rollout_compare.schema.result import DEFAULT_TAIL
+from nemo_gym.rollout_compare.compare.gate import rules_in_short
 
 DESCRIPTION = """\
 Compare two rollout JSONL files task by task.
@@ -33,129 +34,147 @@ Examples:
 """
 
 
-class Option(Struct, frozen=True):
+class Option(NamedTuple):
     """One option.
 
     Attributes:
         flag: How it is given on the command line; None for an argument that is told by its place.
         kind: `text` (never empty), `count` (a whole number, 0 or more), `number` (1 or more), `switch` (given or
             not), `rule` (of the gate) or `category` (of tasks).
+        group: The heading of the help under which it stands.
         description: What it does, as the help says it.
         metavar: What its value is called in the help.
-        default: Its value when it is not given.
+        default: Its value when it is not given; a switch is off.
         many: Whether it may be given several times; its value is a tuple.
+        or_one: Whether a config may hold a single value of it, or None for none, instead of a tuple.
     """
 
     flag: str | None
     kind: Literal["text", "count", "number", "switch", "rule", "category"]
+    group: str
     description: str
     metavar: str = ""
-    default: int | bool | None = None
+    default: int | None = None
     many: bool = False
+    or_one: bool = False
 
+    def unset(self) -> Any:
+        """The value of an option that is not given."""
+        if self.many:
+            return ()
+        return False if self.kind == "switch" else self.default
+
+    def type_of(self, one: Any) -> Any:
+        """The type of its value, where one value that is given is of type `one`."""
+        if self.many:
+            return tuple[one, ...]
+        return one if self.flag is None or self.unset() is not None else one | None
+
+    def told(self) -> str:
+        """What it does, its default, and whether it may be repeated."""
+        default = f" Default: {self.default}." if self.default is not None else ""
+        return f"{self.description}{default}{' May be given several times.' if self.many else ''}"
+
+
+_RUNS, _TASKS, _READING = "runs", "which row is which task", "reading"
+_SHOWN, _WRITTEN, _GATE = "what the report shows", "what is written", "gate"
 
 #: By the name of the config's field.
 OPTIONS = {
     "old_rollouts": Option(
         None,
         "text",
+        _RUNS,
         "Rollouts of the reference: JSON Lines, one attempt at a task a line. A file, compressed or not, a folder with "
         "one, a quoted pattern of shards, or - for standard input.",
         metavar="OLD",
     ),
-    "new_rollouts": Option(None, "text", "Rollouts of the system that is compared with it.", metavar="NEW"),
+    "new_rollouts": Option(None, "text", _RUNS, "Rollouts of the system that is compared with it.", metavar="NEW"),
     "key": Option(
         "--key",
         "text",
+        _TASKS,
         "Field that holds the task's id, as a dotted path; found for each side by itself if not given.",
         metavar="FIELD",
     ),
     "old_key": Option(
-        "--old-key", "text", "Field that holds the task's id on the old side; goes before --key.", metavar="FIELD"
+        "--old-key",
+        "text",
+        _TASKS,
+        "Field that holds the task's id on the old side; overrides --key.",
+        metavar="FIELD",
     ),
     "new_key": Option(
-        "--new-key", "text", "Field that holds the task's id on the new side; goes before --key.", metavar="FIELD"
+        "--new-key",
+        "text",
+        _TASKS,
+        "Field that holds the task's id on the new side; overrides --key.",
+        metavar="FIELD",
     ),
     "skip_bad_lines": Option(
         "--skip-bad-lines",
         "switch",
+        _READING,
         "Leave out lines that are not rows, and say how many, instead of stopping at the first.",
-        default=False,
     ),
     "jobs": Option(
         "--jobs",
         "number",
+        _READING,
         "How many processes read the rollouts; as many as there are processors if not given, 1 for small files.",
         metavar="N",
     ),
-    "quiet": Option("--quiet", "switch", "Show no progress.", default=False),
-    "fail_on": Option(
-        "--fail-on",
-        "rule",
-        "End with status 3 if the comparison breaks this rule: flipped, lost (the old side wins), agent-error, masked "
-        "or missing, each with >N for more than N tasks (in quotes), or worse (the verdict).",
-        metavar="RULE",
-        many=True,
-    ),
-    "rerun": Option(
-        "--rerun",
-        "text",
-        "Write the labels of the tasks to run again to this file: masked, missing, or with an agent error.",
-        metavar="PATH",
-    ),
+    "quiet": Option("--quiet", "switch", _READING, "Show no progress."),
     "tail": Option(
         "--tail",
         "count",
+        _SHOWN,
         "How many lines of verifier output to show for each flip; 0 for none.",
         metavar="N",
-        default=DEFAULT_TAIL,
+        default=15,
     ),
-    "json_output": Option("--json", "text", "Write a JSON summary to this file as well.", metavar="PATH"),
-    "json_stdout": Option(
-        "--json-stdout", "switch", "Print the JSON summary to standard output instead of the report.", default=False
+    "both_sides": Option(
+        "--both-sides", "switch", _SHOWN, "Show the winning side's verifier output under the losing side's."
     ),
     "logs_root": Option(
         "--logs-root",
         "text",
+        _SHOWN,
         "Folder under which verifier_logs_dir paths are looked for after the runs' own folders: relative ones, and "
         "absolute ones of another machine by their longest end there. For one side only: old=DIR or new=DIR.",
         metavar="DIR",
         many=True,
-    ),
-    "both_sides": Option(
-        "--both-sides", "switch", "Show the winning side's verifier output under the losing side's.", default=False
+        or_one=True,
     ),
     "max_flips": Option(
-        "--max-flips", "count", "Show so many flips of each kind, and how many more there are.", metavar="N"
+        "--max-flips", "count", _SHOWN, "Show so many flips of each kind, and how many more there are.", metavar="N"
     ),
     "only": Option(
         "--only",
         "category",
+        _SHOWN,
         "Show this section only: identical, flipped, flipped_agent_error, masked or missing. Counts and JSON are those "
         "of the whole.",
         metavar="CATEGORY",
         many=True,
     ),
+    "json_output": Option("--json", "text", _WRITTEN, "Write a JSON summary to this file as well.", metavar="PATH"),
+    "json_stdout": Option(
+        "--json-stdout", "switch", _WRITTEN, "Print the JSON summary to standard output instead of the report."
+    ),
+    "rerun": Option(
+        "--rerun",
+        "text",
+        _WRITTEN,
+        "Write the labels of the tasks to run again to this file: masked, missing, or with an agent error.",
+        metavar="PATH",
+    ),
+    "fail_on": Option(
+        "--fail-on",
+        "rule",
+        _GATE,
+        f"End with status 3 if the comparison breaks this rule: {rules_in_short()}.",
+        metavar="RULE",
+        many=True,
+    ),
 }
-
-
-class Options(Struct, frozen=True, kw_only=True):
-    """The options' values, checked; the fields are `OPTIONS`' names."""
-
-    old_rollouts: str
-    new_rollouts: str
-    key: str | None = None
-    old_key: str | None = None
-    new_key: str | None = None
-    skip_bad_lines: bool = False
-    jobs: int | None = None
-    quiet: bool = False
-    fail_on: tuple[str, ...] = ()
-    rerun: str | None = None
-    tail: int = DEFAULT_TAIL
-    json_output: str | None = None
-    json_stdout: bool = False
-    logs_root: tuple[str, ...] = ()
-    both_sides: bool = False
-    max_flips: int | None = None
-    only: tuple[str, ...] = ()

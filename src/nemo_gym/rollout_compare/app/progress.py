@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from nemo_gym.rollout_compare.engine.runs import OpenShard
-from nemo_gym.rollout_compare.schema.result import Side
+from nemo_gym.rollout_compare.producers import Run
+from nemo_gym.rollout_compare.schema import Side
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -20,7 +20,7 @@ _SHOWN_EVERY_S = 0.1
 
 @contextmanager
 def reading_progress(
-    runs: Sequence[Sequence[OpenShard]], *, quiet: bool = False, clock: Callable[[], float] = time.monotonic
+    runs: Sequence[Run], *, quiet: bool = False, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[Callable[[int, int], None] | None]:
     """Something to tell how many more bytes of which run were read, None where nobody would see it.
 
@@ -29,7 +29,7 @@ def reading_progress(
     if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
-    read = [[file for shard in run for file in (shard.main, shard.planned) if file] for run in runs]
+    read = [[file for shard in run.shards for file in (shard.main, shard.planned) if file] for run in runs]
     bars = _Bars([sum(file.size for file in files) for files in read], clock)
     try:
         yield bars.advance

@@ -1,5 +1,20 @@
-"""Joined tables to a finished result."""
+"""Joined tables to a finished result.
 
-from nemo_gym.rollout_compare.compare.categories import compare_rollouts, compare_tables
+The names are imported when they are first asked for: the command line's help reads the gate's rules alone.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nemo_gym.rollout_compare.compare.categories import compare_rollouts, compare_tables
 
 __all__ = ["compare_rollouts", "compare_tables"]
+
+
+def __getattr__(name: str) -> object:
+    """A name of the door."""
+    if name in __all__:
+        from nemo_gym.rollout_compare.compare import categories
+
+        return getattr(categories, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

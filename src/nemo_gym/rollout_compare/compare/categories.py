@@ -9,22 +9,23 @@ from math import isnan
 from nemo_gym.rollout_compare.compare.repeats import compare_repeats
 from nemo_gym.rollout_compare.compare.statistics import task_statistics
 from nemo_gym.rollout_compare.compare.task_side import side_of, sides_of
+from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.join.joined import Join, join
 from nemo_gym.rollout_compare.producers.gym.facts import NO_REWARD
-from nemo_gym.rollout_compare.schema.result import (
+from nemo_gym.rollout_compare.schema import (
     REWARD_TOLERANCE,
     Category,
     CompareResult,
     Flip,
     Note,
+    Place,
     Row,
-    RowSource,
     Side,
     TaskComparison,
     TaskRows,
     TaskSide,
 )
-from nemo_gym.rollout_compare.table.table import Table, table_of
+from nemo_gym.rollout_compare.table.table import Table
 
 #: In so many tasks of equal rewards single tests are compared: reading all of a large run again would take too long.
 MOST_AGREEING = 500
@@ -45,10 +46,12 @@ def compare_rollouts(old_rows: Sequence[Row], new_rows: Sequence[Row], key: str 
 
 
 def compare_tables(tables: dict[Side, Table]) -> CompareResult:
-    """Compare two runs: join their rows by task, then decide each task's category. The tables are used up."""
+    """Compare two runs: join their rows by task, then decide each task's category.
+
+    What only the join needs of the tables is given back as soon as it is done, if nobody else holds them.
+    """
     joined = join(tables)
-    for table in tables.values():
-        table.forget_tasks()
+    tables = {side: table.without_tasks() for side, table in tables.items()}
     sides = [sides_of(tables[side], joined.rows[side]) for side in Side]
     tasks = [_compared(*task) for task in zip(joined.tasks, *sides, strict=True)]
     flips = tuple(_flip(tables, joined, number, task) for number, task in enumerate(tasks) if task.winner)
@@ -116,13 +119,11 @@ def _flip(tables: dict[Side, Table], joined: Join, number: int, task: TaskCompar
     return Flip(task, rows, repeats=compare_repeats(task.old, task.new))
 
 
-def _telling_row(
-    tables: dict[Side, Table], joined: Join, side: Side, number: int, choose: Callable[..., int]
-) -> RowSource:
+def _telling_row(tables: dict[Side, Table], joined: Join, side: Side, number: int, choose: Callable[..., int]) -> Place:
     """Of a task's rows with a finite reward, the one with the highest or lowest, of equals the first."""
     table, rows = tables[side], joined.rows[side].of(number)
     measured = rows if len(rows) == 1 else [row for row in rows if not isnan(table.reward[row])]
-    return table.origin(choose(measured, key=table.reward.__getitem__))
+    return table.place(choose(measured, key=table.reward.__getitem__))
 
 
 def _agreeing(tables: dict[Side, Table], joined: Join, tasks: Sequence[TaskComparison]) -> Iterator[TaskRows]:
@@ -133,7 +134,7 @@ def _agreeing(tables: dict[Side, Table], joined: Join, tasks: Sequence[TaskCompa
         if task.category is Category.IDENTICAL:
             old, new = (joined.rows[side].of(number)[0] for side in Side)
             if tables[Side.OLD].has_output[old] and tables[Side.NEW].has_output[new]:
-                yield TaskRows(task, tables[Side.OLD].origin(old), tables[Side.NEW].origin(new))
+                yield TaskRows(task, tables[Side.OLD].place(old), tables[Side.NEW].place(new))
 
 
 def _no_reward_notes(tables: dict[Side, Table]) -> Iterator[Note]:

@@ -12,7 +12,7 @@ from itertools import repeat
 from operator import add, mul, sub
 
 from nemo_gym.rollout_compare.compare.distributions import fair_binomial_lower_tail, normal_quantile, student_t_quantile
-from nemo_gym.rollout_compare.schema.result import REWARD_TOLERANCE
+from nemo_gym.rollout_compare.schema import REWARD_TOLERANCE
 
 #: The sign-flip test takes 2^17 = 131,072 patterns of signs: every one up to 17 changed tasks, a draw beyond.
 DRAW_BITS = 17

@@ -16,8 +16,16 @@ from nemo_gym.rollout_compare.compare.paired import (
     sign_flip_permutation,
     standard_error,
 )
-from nemo_gym.rollout_compare.schema.figures import SignificanceTest, Statistics, Unmeasured, Verdict
-from nemo_gym.rollout_compare.schema.result import REWARD_TOLERANCE, Category, TaskComparison, TaskSide
+from nemo_gym.rollout_compare.schema import (
+    REWARD_TOLERANCE,
+    Category,
+    SignificanceTest,
+    Statistics,
+    TaskComparison,
+    TaskSide,
+    Unmeasured,
+    Verdict,
+)
 
 #: A p-value below this is called a change.
 SIGNIFICANCE_LEVEL = 0.05

@@ -7,10 +7,11 @@ from itertools import compress
 from math import fsum, isnan
 
 from nemo_gym.rollout_compare.compare.repeats import is_flaky, solved_of
-from nemo_gym.rollout_compare.schema.result import CompareInputError, Row, TaskSide
+from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
+from nemo_gym.rollout_compare.schema import CompareInputError, Row, TaskSide
 from nemo_gym.rollout_compare.table.by_task import RowsByTask
 from nemo_gym.rollout_compare.table.columns import Column
-from nemo_gym.rollout_compare.table.table import Table, table_of
+from nemo_gym.rollout_compare.table.table import Table
 
 _MOST_KNOWN = 1000
 

@@ -7,12 +7,13 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from nemo_gym.rollout_compare.files.inputs import Input
 from nemo_gym.rollout_compare.files.signals import ENDING
-from nemo_gym.rollout_compare.schema.result import CompareInputError
+from nemo_gym.rollout_compare.producers import Readable
+from nemo_gym.rollout_compare.schema import CompareInputError
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -25,7 +26,7 @@ Result = TypeVar("Result")
 WORTH_PROCESSES = 24 << 20
 
 
-def default_jobs(sources: Sequence[Input]) -> int:
+def default_jobs(sources: Sequence[Readable]) -> int:
     """As many processes as there are processors to run on; one for files that are read sooner than it starts."""
     if sum(source.size for source in sources) < WORTH_PROCESSES:
         return 1
@@ -46,7 +47,7 @@ def map_by_processes(
     """The results of the items, in their order.
 
     Args:
-        work: What is done with an item; it may tell by a number how far it has got. No result may be a number.
+        work: What is done with an item; it may tell by a number how far it has got.
         items: What it is done with, at least one.
         jobs: How many processes do it, at most one for each item.
         progress: Told an item's place and the number.
@@ -75,11 +76,11 @@ def map_by_processes(
             while wanted not in done:
                 for ready in connection.wait(list(workers)):
                     assert isinstance(ready, connection.Connection)
-                    place, result = _received(ready)
-                    if isinstance(result, int):
-                        progress(place, result)
+                    said = _received(ready)
+                    if said.kind is _Kind.PROGRESS:
+                        progress(said.place, said.value)
                         continue
-                    done[place] = result
+                    done[said.place] = said.value
                     with suppress(StopIteration):
                         _ask(ready, next(waiting))
             yield done.pop(wanted)
@@ -88,6 +89,22 @@ def map_by_processes(
             worker.kill()
             worker.join()
             here.close()
+
+
+class _Kind(Enum):
+    """What a worker's message tells."""
+
+    PROGRESS = "how far the work on an item has got"
+    RESULT = "what became of it"
+    ERROR = "the exception that ended it"
+
+
+class _Said(NamedTuple):
+    """A worker's message: what it tells, of which item, and the number, the result or the exception."""
+
+    kind: _Kind
+    place: int
+    value: Any
 
 
 _ENDED = "a reading process was ended from outside; --jobs 1 reads in one process"
@@ -100,19 +117,19 @@ def _ask(worker: Connection[Any, Any], place: int) -> None:
         raise CompareInputError(_ENDED) from None
 
 
-def _received(ready: Connection[Any, Any]) -> tuple[int, Any]:
-    """An item's place with its result, or with a number that tells how far the work on it has got."""
+def _received(ready: Connection[Any, Any]) -> _Said:
+    """What a worker says: a result, or how far it has got."""
     try:
-        place, result = ready.recv()
+        said: _Said = ready.recv()
     except (EOFError, OSError):
         raise CompareInputError(_ENDED) from None
-    if isinstance(result, Exception):
-        raise result
-    return place, result
+    if said.kind is _Kind.ERROR:
+        raise said.value
+    return said
 
 
 def _tell(tasks: Connection[Any, Any], place: int, more: int) -> None:
-    tasks.send((place, more))
+    tasks.send(_Said(_Kind.PROGRESS, place, more))
 
 
 def _work(
@@ -131,7 +148,7 @@ def _work(
         while True:
             place = tasks.recv()
             try:
-                result: object = work(items[place], partial(_tell, tasks, place))
+                said = _Said(_Kind.RESULT, place, work(items[place], partial(_tell, tasks, place)))
             except Exception as error:  # noqa: BLE001  # raised again where the results are put together
-                result = error
-            tasks.send((place, result))
+                said = _Said(_Kind.ERROR, place, error)
+            tasks.send(said)

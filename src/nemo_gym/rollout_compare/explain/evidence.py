@@ -5,24 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.explain.logs import LogRoots, LogUnavailable, read_log
-from nemo_gym.rollout_compare.producers.gym.facts import OUTPUT_PATHS
-from nemo_gym.rollout_compare.producers.json_rows import RowDecoder
-from nemo_gym.rollout_compare.schema.figures import Evidence
-from nemo_gym.rollout_compare.schema.result import Row
+from nemo_gym.rollout_compare.producers.again import read_again
+from nemo_gym.rollout_compare.producers.gym import RowsAtHand
+from nemo_gym.rollout_compare.schema import Evidence, Place, Row, Wanted
+from nemo_gym.rollout_compare.schema import Output as Said
 from nemo_gym.rollout_compare.text.plain import states_left
 from nemo_gym.rollout_compare.text.terminal import one_line, without_escapes
-
-LOGS_FIELD, *OUTPUT_FIELDS = OUTPUT_PATHS
 
 LINE_LIMIT = 500
 _LINES_READ = 256
 
-OUTPUT_DECODER = RowDecoder(OUTPUT_PATHS)
 
 Roots = Iterable[str | PathLike[str]]
 
@@ -43,9 +40,9 @@ class Output(NamedTuple):
     logs: str | None
 
 
-def output_of(values: Sequence[Any], roots: LogRoots, tail: int) -> Output:
-    """The output that a row's values at `OUTPUT_PATHS` tell of, with its last `tail` lines made safe to print."""
-    found = _output(values, roots, max(tail, _LINES_READ))
+def output_of(said: Said, roots: LogRoots, tail: int) -> Output:
+    """The output that a row tells of, with its last `tail` lines made safe to print."""
+    found = _output(said, roots, max(tail, _LINES_READ))
     lines = () if found.text is None else tuple(tail_lines(found.text, tail))
     return found._replace(evidence=replace(found.evidence, lines=lines))
 
@@ -55,13 +52,12 @@ def verifier_output(row: Row, roots: Roots) -> tuple[str | None, str]:
 
     Of a file only the end is read. Without any output the text is None, and the second value says why.
     """
-    found = _output(OUTPUT_DECODER.pick(row), log_roots(roots), _LINES_READ)
+    place = Place(RowsAtHand([row]), 1, 0)
+    ((_, record),) = read_again([place], Wanted(output=True))
+    assert not isinstance(record, Exception)
+    assert record.output is not None
+    found = _output(record.output, log_roots(roots), _LINES_READ)
     return found.text, source_text(found.evidence)
-
-
-def no_output() -> Output:
-    """What is said of a row without any output."""
-    return _output(OUTPUT_DECODER.pick({}), LogRoots(()), 0)
 
 
 def log_roots(roots: Roots) -> LogRoots:
@@ -76,22 +72,24 @@ def source_text(evidence: Evidence) -> str:
     return f"row field '{evidence.path}'" if evidence.source == "field" else str(evidence.path)
 
 
-def _output(values: Sequence[Any], roots: LogRoots, lines: int) -> Output:
+def _output(said: Said, roots: LogRoots, lines: int) -> Output:
     """The verifier's output: the log that the row names, else the first field of it that is not blank."""
-    named, *texts = values
-    logs = named if isinstance(named, str) and named.strip() else None
     why = None
-    if logs:
+    if said.logs:
         try:
-            log = read_log(logs, roots, lines)
-            return Output(Evidence("file", log.path), log.text, not log.whole, logs)
+            log = read_log(said.logs, roots, lines)
+            return Output(Evidence("file", log.path), log.text, not log.whole, said.logs)
         except LogUnavailable as error:
             why = str(error)
-    for field, text in zip(OUTPUT_FIELDS, texts, strict=True):
-        if isinstance(text, str) and text.strip():
-            return Output(Evidence("field", field, unavailable=why), text, False, logs)
-    neither = f"the row has neither {LOGS_FIELD} nor {', '.join(OUTPUT_FIELDS[:-1])} or {OUTPUT_FIELDS[-1]}"
-    return Output(Evidence(None, unavailable=why or neither), None, False, logs)
+    for field, text in said.texts:
+        return Output(Evidence("field", field, unavailable=why), text, False, said.logs)
+    return Output(Evidence(None, unavailable=why or nothing_said(said.fields)), None, False, said.logs)
+
+
+def nothing_said(fields: Sequence[str]) -> str:
+    """Why there is no output of a row that has none of the fields that may hold it."""
+    first, *others = fields
+    return f"the row has neither {first} nor {', '.join(others[:-1])} or {others[-1]}"
 
 
 def tail_lines(text: str, count: int) -> list[str]:

@@ -10,11 +10,22 @@ from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.compare.categories import MOST_AGREEING
 from nemo_gym.rollout_compare.engine.workers import map_by_processes, may_fork
-from nemo_gym.rollout_compare.explain.evidence import OUTPUT_DECODER, Output, Roots, log_roots, no_output, output_of
+from nemo_gym.rollout_compare.explain.evidence import Output, Roots, log_roots, nothing_said, output_of
 from nemo_gym.rollout_compare.explain.logs import LogRoots, Reports, read_reports
-from nemo_gym.rollout_compare.schema.figures import Evidence, TestChanges
-from nemo_gym.rollout_compare.schema.result import DEFAULT_TAIL, Cluster, CompareResult, Flip, Note, Side, TaskRows
-from nemo_gym.rollout_compare.table.places import batches, read_again
+from nemo_gym.rollout_compare.producers.again import read_again, together
+from nemo_gym.rollout_compare.schema import (
+    DEFAULT_TAIL,
+    Cluster,
+    CompareResult,
+    Evidence,
+    Flip,
+    Note,
+    Place,
+    Side,
+    TaskRows,
+    TestChanges,
+    Wanted,
+)
 
 if TYPE_CHECKING:
     from nemo_gym.rollout_compare.explain.triage import TestResults
@@ -59,7 +70,7 @@ def with_findings(
     """The result with the reasons of its flips, and a note on tasks of which only single tests differ.
 
     Args:
-        result: A comparison.
+        result: A comparison. What an earlier call found is found anew.
         roots: Where each side's logs are looked for.
         tail: How many lines of verifier output are kept for each side of a flip; 0 for none.
         jobs: How many processes may read at a time.
@@ -78,8 +89,10 @@ def with_findings(
         if said.tests and (said.tests.broken or said.tests.fixed)
     )
     limit = f" (of the first {MOST_AGREEING} such tasks)" * (len(result.agreeing) == MOST_AGREEING)
-    notes = (*result.notes, *([Note(f"{_DIFFERING}{limit}", differing)] if differing else []))
-    return replace(result, flips=flips, clusters=_clusters(flips), notes=notes)
+    notes = [note for note in result.notes if not note.message.startswith(_DIFFERING)]  # of an earlier call
+    if differing:
+        notes.append(Note(f"{_DIFFERING}{limit}", differing))
+    return replace(result, flips=flips, clusters=_clusters(flips), notes=tuple(notes))
 
 
 _DIFFERING = "equal rewards, but single tests differ"
@@ -91,12 +104,11 @@ def _findings(tasks: Sequence[TaskRows], roots: Mapping[Side, LogRoots], tail: i
     def read(group: Sequence[int], _: object = None) -> list[_Told]:
         return _read([tasks[i] for i in group], roots, tail)
 
-    silent = _silence()
-    told = [_Told(silent.evidence, silent.evidence, signature=silent.signature)] * len(tasks)
+    told = [_silent(task) for task in tasks]
     places = [i for i, task in enumerate(tasks) if task.old.has_output or task.new.has_output]
     jobs = jobs if len(places) >= _WORTH_PROCESSES and may_fork() else 1
     rows = [(tasks[i].old, tasks[i].new) for i in places]
-    groups = [[places[i] for i in batch] for batch in batches(rows, _TASKS_A_BATCH if jobs > 1 else len(places))]
+    groups = [[places[i] for i in batch] for batch in together(rows, _TASKS_A_BATCH if jobs > 1 else len(places))]
     jobs = min(jobs, len(groups))
     found = map_by_processes(read, groups, jobs, lambda *_: None) if jobs > 1 else map(read, groups)
     for group, said in zip(groups, found, strict=True):
@@ -109,22 +121,29 @@ def _read(tasks: Sequence[TaskRows], roots: Mapping[Side, LogRoots], tail: int) 
     """What the verifiers said of some tasks, whose rows are read in the order of their files."""
     rows = [(task, side, task.old if side is Side.OLD else task.new) for task in tasks for side in Side]
     wanted = [i for i, (_, _, row) in enumerate(rows) if row.has_output]
-    found = [_silence()] * len(rows)
-    for place, values in read_again([rows[i][2] for i in wanted], OUTPUT_DECODER):
+    found = [_silence(place) for _, _, place in rows]
+    for place, record in read_again([rows[i][2] for i in wanted], Wanted(output=True)):
         i = wanted[place]
         task, side, _ = rows[i]
-        if isinstance(values, Exception):
-            found[i] = _Finding(Evidence(None, unavailable=str(values)))
+        if isinstance(record, Exception):
+            found[i] = _Finding(Evidence(None, unavailable=str(record)))
             continue
-        output = output_of(values, roots[side], tail if task.comparison.winner else 0)
+        assert record.output is not None
+        output = output_of(record.output, roots[side], tail if task.comparison.winner else 0)
         signed = _signature(output.text) if task.comparison.loser is side else None
         found[i] = _Finding(output.evidence, _tests(output, roots[side]), signed)
     return [_compared(task, *found[2 * i : 2 * i + 2]) for i, task in enumerate(tasks)]
 
 
-def _silence() -> _Finding:
+def _silent(task: TaskRows) -> _Told:
+    """What is told of a task of which no row has any output."""
+    old, new = _silence(task.old), _silence(task.new)
+    return _Told(old.evidence, new.evidence, signature=old.signature)
+
+
+def _silence(place: Place) -> _Finding:
     """What is found in a row without any output."""
-    return _Finding(no_output().evidence, signature=_signature(None))
+    return _Finding(Evidence(None, unavailable=nothing_said(place.source.output_fields)), signature=_signature(None))
 
 
 def _compared(task: TaskRows, old: _Finding, new: _Finding) -> _Told:

@@ -15,7 +15,7 @@ from typing import BinaryIO, cast
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.files.signals import held_back
-from nemo_gym.rollout_compare.schema.result import CompareInputError
+from nemo_gym.rollout_compare.schema import CompareInputError
 
 #: What stands for standard input on the command line, and what it is called in messages.
 STDIN = "-"
@@ -109,6 +109,17 @@ def _spooled(path: Path, stack: ExitStack) -> Path:
         with open(descriptor, "wb") as copy:
             shutil.copyfileobj(pipe, copy, _COPY_BYTES)
     return Path(name)
+
+
+def gone(source: Input) -> CompareInputError:
+    """What is said of a row that is no longer where it was."""
+    return CompareInputError(f"{source.path} has changed or gone since it was first read")
+
+
+def check_unchanged(source: Input) -> None:
+    """Raise `CompareInputError` if a file is no longer what it was."""
+    if not source.unchanged():
+        raise gone(source)
 
 
 @contextmanager

@@ -33,11 +33,15 @@ class Block(NamedTuple):
         numbers: Each line's number in the piece, from 1; a range where no line between them is blank.
         offsets: Each line's byte offset in the file.
         lines: The lines, without their ends.
+        begins_file: Whether the first of them is the first of the file.
+        ends_unfinished: Whether the file ends in the last of them, without a line's end.
     """
 
     numbers: Sequence[int]
     offsets: Sequence[int]
     lines: Sequence[Line]
+    begins_file: bool = False
+    ends_unfinished: bool = False
 
 
 class Piece(NamedTuple):
@@ -99,7 +103,7 @@ def iter_blocks(piece: Piece, count: LineCount | None = None, block_bytes: int =
                 return
         last = b"".join(begun)
         if last:
-            yield _block(count.lines + 1, offset, [last])
+            yield _block(count.lines + 1, offset, [last])._replace(ends_unfinished=True)
             count.lines += 1
 
 
@@ -159,28 +163,15 @@ def _block(number: int, offset: int, lines: list[Line]) -> Block:
     offsets = list(map(add, accumulate(map(len, lines), initial=offset), range(len(lines))))
     if offset == 0 and lines and lines[0][: len(BOM)] == BOM:
         lines[0], offsets[0] = lines[0][len(BOM) :], len(BOM)
+    begins = offset == 0 and bool(lines) and bool(bytes(lines[0]).strip())
     if all(lines) and _OBJECT_BEGINS.issuperset(map(itemgetter(0), lines)):
-        return Block(numbers, offsets, lines)
+        return Block(numbers, offsets, lines, begins)
     filled = [bool(bytes(line).strip()) for line in lines]
-    return Block(list(compress(numbers, filled)), list(compress(offsets, filled)), list(compress(lines, filled)))
+    kept = (list(compress(numbers, filled)), list(compress(offsets, filled)), list(compress(lines, filled)))
+    return Block(*kept, begins)
 
 
 def iter_lines(source: Input) -> Iterator[tuple[int, int, bytes]]:
     """The lines of a whole file that are not blank: (number, byte offset, line without its end)."""
     for block in iter_blocks(Piece(source)):
         yield from zip(block.numbers, block.offsets, map(bytes, block.lines), strict=True)
-
-
-def begins_file(source: Input, offset: int) -> bool:
-    """Whether the first line begins at an offset: nothing but a byte order mark is before it."""
-    if offset != len(BOM):
-        return offset == 0
-    with reading(source) as (file, _):
-        return file.read(len(BOM)) == BOM
-
-
-def ends_file(source: Input, offset: int) -> bool:
-    """Whether nothing, not even a line's end, stands at an offset."""
-    with reading(source) as (file, _):
-        file.seek(offset)
-        return not file.read(1)

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from nemo_gym.rollout_compare.producers.gym.asked import input_numbers, task_input
-from nemo_gym.rollout_compare.schema.result import CompareInputError
+from nemo_gym.rollout_compare.producers.again import read_again
+from nemo_gym.rollout_compare.schema import CompareInputError, Record, Wanted
 from nemo_gym.rollout_compare.table.columns import Column
-from nemo_gym.rollout_compare.table.places import read_again
-from nemo_gym.rollout_compare.table.table import INPUT, Table, Values, decoder_for
+from nemo_gym.rollout_compare.table.table import Table
 
 
 def inputs_of(table: Table) -> Column[str]:
@@ -22,11 +21,11 @@ def inputs_of(table: Table) -> Column[str]:
     """
     first = dict(zip(reversed(table.inputs), range(len(table) - 1, -1, -1), strict=True))
     identities: dict[int, str | None] = {}
-    for row, values in _again(table, [row for number, row in first.items() if number]):
+    for row, record in _again(table, [row for number, row in first.items() if number], Wanted(task_input=True)):
         number = table.inputs[row]
-        if input_numbers([values[INPUT]])[0] != number:
-            raise CompareInputError(f"{table.origin(row).where} has changed since it was first read")
-        identities[number] = task_input(values[INPUT])
+        if record.input_number != number:
+            raise CompareInputError(f"{table.place(row).where} has changed since it was first read")
+        identities[number] = record.task_input
     found: Column[str] = Column()
     found.append_all(list(map(identities.get, table.inputs)))
     return found
@@ -39,16 +38,17 @@ def count_fields(table: Table) -> dict[str, int]:
         CompareInputError: A row can no longer be read.
     """
     stands = dict.fromkeys(table.keys, 0)
-    silent = {failure.row for failure in table.nameless}
-    for _, values in _again(table, [row for row in range(len(table)) if row not in silent], tuple(table.keys)):
-        for path, value in zip(table.keys, values[-len(table.keys) :], strict=True):
+    silent = set(table.anonymous)
+    rows = [row for row in range(len(table)) if row not in silent]
+    for _, record in _again(table, rows, Wanted(fields=tuple(table.keys))):
+        for path, value in zip(table.keys, record.values, strict=True):
             stands[path] += value is not None
     return stands
 
 
-def _again(table: Table, rows: Sequence[int], fields: Sequence[str] = ()) -> Iterator[tuple[int, Values]]:
-    """The given rows with their values, those of the fields last."""
-    for i, values in read_again(list(map(table.origin, rows)), decoder_for(tuple(fields)), grown=True):
-        if isinstance(values, Exception):
-            raise values
-        yield rows[i], values
+def _again(table: Table, rows: Sequence[int], wanted: Wanted) -> Iterator[tuple[int, Record]]:
+    """The given rows with what is wanted of them."""
+    for i, record in read_again(list(map(table.place, rows)), wanted, grown=True):
+        if isinstance(record, Exception):
+            raise record
+        yield rows[i], record

@@ -11,13 +11,10 @@ from typing import Any
 
 from nemo_gym.rollout_compare.join.asked import inputs_of
 from nemo_gym.rollout_compare.join.planned import planned_columns
-from nemo_gym.rollout_compare.producers.gym.asked import INPUT_PATH
-from nemo_gym.rollout_compare.producers.gym.facts import Identity, label_of
+from nemo_gym.rollout_compare.schema import Identity, label_of
 from nemo_gym.rollout_compare.table.columns import Column
-from nemo_gym.rollout_compare.table.table import INDEX_PATH, Table
+from nemo_gym.rollout_compare.table.table import Table
 
-#: A field that is an identity by its definition: it is never questioned.
-_UNQUESTIONED = "_ng_task_id"
 PLANNED = "materialized_inputs:"
 
 
@@ -37,6 +34,7 @@ class Rung:
         name: The field, as a dotted path; of the planned rows with `materialized_inputs:` before it.
         kind: What sort of identity it gives.
         rank: Its place on the ladder, from 0.
+        usual: Whether it is one that usually names the task, which needs no word.
     """
 
     def __init__(
@@ -46,9 +44,11 @@ class Rung:
         rank: int,
         column: Callable[[], Column[Any]],
         judge: Callable[[], str | None],
+        *,
+        usual: bool = False,
     ) -> None:
         """Make one of what gives the column of its identities and of what finds fault with it."""
-        self.name, self.kind, self.rank = name, kind, rank
+        self.name, self.kind, self.rank, self.usual = name, kind, rank, usual
         self._column, self._judge = column, judge
 
     @cached_property
@@ -71,11 +71,12 @@ def ladder_of(table: Table) -> list[Rung]:
             rank,
             partial(itself, column),
             partial(_merges, table, column) if _questioned(table, path) else fine,
+            usual=path in table.fields.usual,
         )
         for rank, (path, column) in enumerate(table.keys.items())
         if column.first_missing is None
     ]
-    if table.key is not None:
+    if table.fields.said:
         return ladder
     fields = len(table.keys)
     codes = table.task_index.codes
@@ -85,15 +86,15 @@ def ladder_of(table: Table) -> list[Rung]:
         ladder.append(Rung(PLANNED + path, Kind.PLANNED, places[path], partial(itself, planned), judge))
     if _on_every_voter(table, table.inputs, 0):
         judge = partial(_crosses_identity, table)
-        ladder.append(Rung(INPUT_PATH, Kind.INPUT, 2 * fields, partial(inputs_of, table), judge))
+        ladder.append(Rung(table.fields.input, Kind.INPUT, 2 * fields, partial(inputs_of, table), judge))
     one_run = len(table.shards) < 2 or len(set(_positions(table))) == len(set(codes))
     if one_run and _on_every_voter(table, codes, -1):
-        ladder.append(Rung(INDEX_PATH, Kind.INDEX, 2 * fields + 1, partial(_by_index, table), fine))
+        ladder.append(Rung(table.fields.index, Kind.INDEX, 2 * fields + 1, partial(_by_index, table), fine))
     return ladder
 
 
 def _questioned(table: Table, path: str) -> bool:
-    return table.key is None and path != _UNQUESTIONED
+    return path not in table.fields.certain
 
 
 def itself(column: Column[Any]) -> Column[Any]:
@@ -113,8 +114,7 @@ def _by_index(table: Table) -> Column[Identity]:
 
 
 def _on_every_voter(table: Table, ids: array[int], nothing: int) -> bool:
-    silent = {failure.row for failure in table.nameless}
-    return ids.count(nothing) == sum(ids[row] == nothing for row in silent)
+    return ids.count(nothing) == sum(ids[row] == nothing for row in table.anonymous)
 
 
 def _merges(table: Table, column: Column[Identity]) -> str | None:
@@ -142,10 +142,10 @@ def _positions(table: Table) -> Sequence[Hashable]:
     if len(table.shards) < 2:
         return codes
     positions: list[Hashable] = [-1] * len(table)
-    for number, rows in enumerate(table.shards):
-        for row in (*rows, *(failure.row for failure in table.failures if failure.beside is rows)):
+    for shard in table.shards:
+        for row in table.rows_beside(shard):
             if codes[row] != -1:
-                positions[row] = (number, codes[row])
+                positions[row] = (shard, codes[row])
     return positions
 
 
@@ -157,12 +157,13 @@ def _crosses_identity(table: Table) -> str | None:
         if asked and position != -1
     }
     if len({asked for asked, _ in known}) < len(known):
-        return f"rows with different {INDEX_PATH} share an input"
+        return f"rows with different {table.fields.index} share an input"
     if len({position for _, position in known}) < len(known):
-        return f"rows with one {INDEX_PATH} have different inputs"
-    certain = table.keys.get(_UNQUESTIONED)
-    if certain is not None and certain.first_missing is None:
-        ids = {pair for pair in zip(table.inputs, certain.ids, strict=True) if all(pair)}
-        if len({asked for asked, _ in ids}) < len(ids):
-            return f"rows with different {_UNQUESTIONED} share an input"
+        return f"rows with one {table.fields.index} have different inputs"
+    for path in table.fields.certain:
+        certain = table.keys[path]
+        if certain.first_missing is None:
+            ids = {pair for pair in zip(table.inputs, certain.ids, strict=True) if all(pair)}
+            if len({asked for asked, _ in ids}) < len(ids):
+                return f"rows with different {path} share an input"
     return None

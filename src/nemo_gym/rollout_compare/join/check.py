@@ -11,17 +11,16 @@ from operator import gt
 
 from nemo_gym.rollout_compare.join.keys import Choice
 from nemo_gym.rollout_compare.join.planned import unrecorded_note
-from nemo_gym.rollout_compare.schema.figures import JoinCheck
-from nemo_gym.rollout_compare.schema.result import Note, Side
+from nemo_gym.rollout_compare.schema import JoinCheck, Note, Side
 from nemo_gym.rollout_compare.table.by_task import RowsByTask
-from nemo_gym.rollout_compare.table.table import INDEX_PATH, Table
+from nemo_gym.rollout_compare.table.table import Table
 
 _LABELS_SHOWN = 3
 
 
 def check_inputs(tables: dict[Side, Table], rows: dict[Side, RowsByTask], tasks: Sequence[str]) -> JoinCheck:
     """Compare what the systems were asked, for each task that both runs have."""
-    asked_old, asked_new = (array("q", map(tables[side].inputs.__getitem__, rows[side].rows)) for side in Side)
+    asked_old, asked_new = (array("Q", map(tables[side].inputs.__getitem__, rows[side].rows)) for side in Side)
     spans = (rows[side].spans() for side in Side)
     joined = compared = 0
     differ: list[str] = []
@@ -66,7 +65,8 @@ def _no_common_task(tables: dict[Side, Table], alone: dict[Side, list[str]], cho
     """The runs' labels next to each other, so that a reader sees why they do not meet."""
     hint = ""
     if all(-1 not in table.task_index.codes and len(table.shards) < 2 for table in tables.values()):
-        hint = f"; if both read the same inputs file, --key {INDEX_PATH} joins them by the position there"
+        index = tables[Side.OLD].fields.index
+        hint = f"; if both read the same inputs file, --key {index} joins them by the position there"
     yield Note(f"the runs have no task in common{hint}")
     for side in Side:
         yield Note(f"first {side} tasks by {choice.rungs[side].name}", tuple(alone[side][:_LABELS_SHOWN]))
@@ -91,8 +91,8 @@ def _repeated_attempts(table: Table, tasks_of: array[int], tasks: Sequence[str],
     """Attempts that one file has two rows of: a resumed run, or two runs in one file."""
     twice: dict[str, None] = {}
     count = 0
-    for rows in table.shards:
-        indexes, rollouts = (column.codes[rows.start : rows.stop] for column in (table.task_index, table.rollout_index))
+    for rows in map(table.rows_of, table.shards):
+        indexes, rollouts = (_of(column.codes, rows) for column in (table.task_index, table.rollout_index))
         if len(set(indexes)) == len(rows):
             continue
         attempts = list(zip(indexes, rollouts, strict=True))
@@ -109,3 +109,8 @@ def _repeated_attempts(table: Table, tasks_of: array[int], tasks: Sequence[str],
         yield Note(
             f"{attempts_text} of the {side} run {stand} more than once in one file; every row counts", tuple(twice)
         )
+
+
+def _of(codes: array[int], rows: Sequence[int]) -> Sequence[int]:
+    """The codes of the given rows."""
+    return codes[rows.start : rows.stop] if isinstance(rows, range) else [codes[row] for row in rows]

@@ -9,18 +9,17 @@ from itertools import chain, groupby
 
 from msgspec import Struct
 
+from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.join.asked import inputs_of
 from nemo_gym.rollout_compare.join.candidates import PLANNED, Kind, Rung
 from nemo_gym.rollout_compare.join.check import check_inputs, doubts
 from nemo_gym.rollout_compare.join.keys import choose_keys, first_key
 from nemo_gym.rollout_compare.join.labels import Labels
 from nemo_gym.rollout_compare.join.planned import Place, planned_identity, planned_places
-from nemo_gym.rollout_compare.producers.gym.facts import Identity
-from nemo_gym.rollout_compare.schema.figures import JoinCheck
-from nemo_gym.rollout_compare.schema.result import Note, Row, Side
+from nemo_gym.rollout_compare.schema import Identity, JoinCheck, Note, Row, Side
 from nemo_gym.rollout_compare.table.by_task import RowsByTask, rows_by_task
 from nemo_gym.rollout_compare.table.columns import Column
-from nemo_gym.rollout_compare.table.table import Table, table_of
+from nemo_gym.rollout_compare.table.table import Table
 
 
 class Join(Struct, frozen=True):
@@ -73,27 +72,27 @@ def _named(table: Table, rung: Rung) -> tuple[array[int], list[Identity | None]]
 
     Such a failure is of the task of the first row beside it with its task index, else of the one that was planned.
     """
-    if not table.nameless:
+    if not table.anonymous:
         return rung.column.ids, rung.column.values
     ids, values = rung.column.ids[:], list(rung.column.values)
     indexes = table.task_index.codes
     places = planned_places(table)
     inputs = cache(inputs_of)
-    for _, group in groupby(table.nameless, key=lambda failure: id(failure.beside)):
+    shard_of = {row: shard for shard, spans in table.failed.items() for span in spans for row in span}
+    for shard, group in groupby(table.anonymous, key=shard_of.__getitem__):
         failures = list(group)
-        beside = failures[0].beside
-        wanted = {indexes[failure.row] for failure in failures} - {-1}
+        wanted = {indexes[row] for row in failures} - {-1}
         first: dict[int, int] = {}
-        for row in beside if wanted else ():
+        for row in table.rows_of(shard) if wanted else ():
             if indexes[row] in wanted and ids[row]:
                 first.setdefault(indexes[row], ids[row])
-        for failure in failures:
-            if ids[failure.row]:
+        for row in failures:
+            if ids[row]:
                 continue  # named by a field that has no say but is the key all the same
-            ids[failure.row] = first.get(indexes[failure.row], 0)
-            place = places[failure.row]
-            if not ids[failure.row] and place:
-                ids[failure.row] = len(values)
+            ids[row] = first.get(indexes[row], 0)
+            place = places[row]
+            if not ids[row] and place:
+                ids[row] = len(values)
                 values.append(_planned_by(place, rung, inputs))
     return ids, values
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby, product
+from typing import Any
 
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.join.asked import count_fields
 from nemo_gym.rollout_compare.join.candidates import PLANNED, Kind, Rung, fine, itself, ladder_of
 from nemo_gym.rollout_compare.join.labels import Labels, input_labels, labels_of
-from nemo_gym.rollout_compare.producers.gym.asked import input_label
-from nemo_gym.rollout_compare.producers.gym.facts import Identity
-from nemo_gym.rollout_compare.schema.result import KEY_CANDIDATES, CompareInputError, Note, Side
+from nemo_gym.rollout_compare.producers.again import read_again
+from nemo_gym.rollout_compare.schema import CompareInputError, Identity, Note, Place, Side, Wanted, input_label
 from nemo_gym.rollout_compare.table.columns import Column
-from nemo_gym.rollout_compare.table.table import INDEX_PATH, Table
+from nemo_gym.rollout_compare.table.table import Table
 
 _SHOWN_FIELDS = 20
 
@@ -75,7 +75,7 @@ def _for_both(ladders: dict[Side, list[Rung]], tables: dict[Side, Table]) -> dic
     rung = _fallback(ladder) or ladder[0]
     empty: Column[Identity] = Column()
     empty.append_all([None] * len(tables[side.other]))
-    other = Rung(rung.name, rung.kind, rung.rank, partial(itself, empty), fine)
+    other = Rung(rung.name, rung.kind, rung.rank, partial(itself, empty), fine, usual=rung.usual)
     return {Side.OLD: rung, Side.NEW: other} if side is Side.OLD else {Side.OLD: other, Side.NEW: rung}
 
 
@@ -173,7 +173,7 @@ def _why_of(side: Side, rungs: dict[Side, Rung], ladders: dict[Side, list[Rung]]
     if rung.rejected:
         return f"joined by {rung.name}, which may be wrong: {rung.rejected}, and no other field tells its tasks apart"
     passed = [f"{other.name}: {_fault(side, other, ladders)}" for other in ladders[side] if other.rank < rung.rank]
-    if not passed and rung.rank < len(KEY_CANDIDATES):
+    if not passed and rung.usual:
         return None
     return (
         f"joined by {_described(rung)} ({'; '.join(passed) or 'no field that usually names the task is on every row'})"
@@ -194,7 +194,7 @@ def _described(rung: Rung) -> str:
         Kind.FIELD: rung.name,
         Kind.PLANNED: f"{rung.name.removeprefix(PLANNED)} of the rows planned in the materialized inputs",
         Kind.INPUT: "the task input, what the system was asked",
-        Kind.INDEX: f"{INDEX_PATH}, the position in the input file, under which both runs were asked the same",
+        Kind.INDEX: f"{rung.name}, the position in the input file, under which both runs were asked the same",
     }
     return described[rung.kind]
 
@@ -203,18 +203,26 @@ def _no_key(table: Table, ladders: dict[Side, list[Rung]]) -> CompareInputError:
     """Say on how many rows each candidate stands, which row spoils the best, and what can be done."""
     stands = count_fields(table)
     best = max(stands, key=stands.__getitem__)
-    row = table.origin(table.keys[best].first_missing or 0)
-    if table.key is not None:
-        names = list(row.read())
+    row = table.place(table.keys[best].first_missing or 0)
+    if table.fields.said:
+        names = list(_whole(row))
         more = f" and {len(names) - _SHOWN_FIELDS} more" if len(names) > _SHOWN_FIELDS else ""
         return CompareInputError(
             f"{row.where}: row has no '{best}' field (keys: {', '.join(names[:_SHOWN_FIELDS])}{more})"
         )
-    found = [f"{path} {number}" for path, number in stands.items() if number or path in KEY_CANDIDATES]
-    rows = len(table) - len(table.nameless)
-    index = all(ladder and ladder[-1].kind is Kind.INDEX for ladder in ladders.values())
+    found = [f"{path} {number}" for path, number in stands.items() if number or path in table.fields.usual]
+    rows = len(table) - len(table.anonymous)
+    index = [ladder[-1].name for ladder in ladders.values() if ladder and ladder[-1].kind is Kind.INDEX]
     return CompareInputError(
         f"{row.where}: row has no '{best}' field, and no other field names the task of every row "
         f"(of {rows} {'row' if rows == 1 else 'rows'}: {', '.join(found)}); name the field with --key"
-        + (f"; --key {INDEX_PATH} is right if both runs read the same inputs file" if index else "")
+        + (f"; --key {index[0]} is right if both runs read the same inputs file" if len(index) == len(ladders) else "")
     )
+
+
+def _whole(place: Place) -> Mapping[str, Any]:
+    """The whole row at a place."""
+    ((_, record),) = read_again([place], Wanted(row=True), grown=True)
+    if isinstance(record, Exception):
+        raise record
+    return record.row or {}

@@ -9,9 +9,8 @@ from itertools import takewhile
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.producers.gym.asked import input_labels as labels_of_inputs
-from nemo_gym.rollout_compare.producers.gym.facts import Identity, label_of
-from nemo_gym.rollout_compare.schema.result import Note, Side
+from nemo_gym.rollout_compare.schema import Identity, Note, Side, label_of
+from nemo_gym.rollout_compare.schema import input_labels as labels_of_inputs
 
 _Labels = list[str | None]
 

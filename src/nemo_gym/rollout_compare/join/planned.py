@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from nemo_gym.rollout_compare.producers.gym.facts import Identity
-from nemo_gym.rollout_compare.schema.result import Attempt, Note, Side
+from nemo_gym.rollout_compare.schema import Attempt, Identity, Note, Side
 from nemo_gym.rollout_compare.table.columns import Column
 from nemo_gym.rollout_compare.table.table import Table
 
@@ -14,9 +13,9 @@ Place = tuple[Table, int]
 def planned_places(table: Table) -> list[Place | None]:
     """For each row the planned row of its attempt."""
     places: list[Place | None] = [None] * len(table)
-    for rows, planned in table.planned:
+    for shard, planned in table.planned.items():
         by_attempt = _by_attempt(planned)
-        beside = _rows_beside(table, rows)
+        beside = table.rows_beside(shard)
         for row, attempt in zip(beside, table.attempts_of(beside), strict=True):
             if attempt is not None and attempt in by_attempt:
                 places[row] = planned, by_attempt[attempt]
@@ -28,8 +27,8 @@ def planned_columns(table: Table) -> dict[str, Column[Identity]]:
     if not table.planned:
         return {}
     found: dict[str, Column[Identity]] = {}
-    carried = [path for path in table.keys if all(planned_by(planned, path) for _, planned in table.planned)]
-    silent = {failure.row for failure in table.nameless}
+    carried = [path for path in table.keys if all(planned_by(planned, path) for planned in table.planned.values())]
+    silent = set(table.anonymous)
     places = planned_places(table) if carried else []
     for path in carried:
         values = [place and planned_identity(place, path) for place in places]
@@ -53,8 +52,8 @@ def planned_identity(place: Place, path: str) -> Identity | None:
 def unrecorded_note(table: Table, side: Side) -> Note | None:
     """A note that planned attempts left neither a row nor a failure that stands, None if each left one."""
     lost = 0
-    for rows, planned in table.planned:
-        recorded = set(table.attempts_of(_rows_beside(table, rows)))
+    for shard, planned in table.planned.items():
+        recorded = set(table.attempts_of(table.rows_beside(shard)))
         if (
             None not in recorded and not table.incomplete
         ):  # else nobody can say which of the planned attempts the rows are of
@@ -63,11 +62,6 @@ def unrecorded_note(table: Table, side: Side) -> Note | None:
         return None
     attempts = "1 planned attempt" if lost == 1 else f"{lost} planned attempts"
     return Note(f"{attempts} of the {side} run left no record: killed or never started")
-
-
-def _rows_beside(table: Table, rows: range) -> list[int]:
-    """The rows of a shard and the failed attempts beside it."""
-    return [*rows, *(failure.row for failure in table.failures if failure.beside is rows)]
 
 
 def _by_attempt(planned: Table) -> dict[Attempt, int]:

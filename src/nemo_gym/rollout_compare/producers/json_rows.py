@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import astuple
 
-from nemo_gym.rollout_compare.schema.result import CompareInputError, Row
+from nemo_gym.rollout_compare.producers.depth import TOO_DEEP, is_too_deep, room_for_rows, shallow_only
+from nemo_gym.rollout_compare.schema import CompareInputError, Row
 
 _Tree = dict[str, "_Tree"]
 
@@ -39,12 +40,13 @@ def parse_object(line: bytes) -> dict[str, Any]:
     Raises:
         InvalidLine: The line is not JSON, is nested too deeply, or is not an object.
     """
+    if is_too_deep(line):
+        raise InvalidLine(f"invalid JSON ({TOO_DEEP})")
     try:
-        value = json.loads(line.decode("utf-8", "replace"), parse_int=_integer)
+        with room_for_rows():
+            value = json.loads(line.decode("utf-8", "replace"), parse_int=_integer)
     except json.JSONDecodeError as error:
         raise InvalidLine(f"invalid JSON ({error.msg}: column {error.colno})") from None
-    except RecursionError:
-        raise InvalidLine("invalid JSON (nested too deeply)") from None
     if not isinstance(value, dict):
         raise NotAnObject("expected a JSON object per line")
     return value
@@ -144,7 +146,10 @@ class _FastDecoder:
         ]
 
     def columns(self, lines: Sequence[bytes | memoryview]) -> list[Sequence[Any]]:
-        outermost = list(zip(*map(astuple, map(self._row, lines)), strict=True))
+        with shallow_only() as sure:
+            if not sure and any(map(is_too_deep, lines)):
+                raise ValueError(TOO_DEEP)
+            outermost = list(zip(*map(astuple, map(self._row, lines)), strict=True))
         return [column.of(outermost[column.place]) for column in self._columns]
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from nemo_gym.rollout_compare.explain.evidence import Roots
 from nemo_gym.rollout_compare.explain.findings import explain_flips
+from nemo_gym.rollout_compare.report.renderers import RENDERERS
 from nemo_gym.rollout_compare.report.summary import summary_dict, summary_schema
 from nemo_gym.rollout_compare.report.terminal.text import Shown, report_lines
-from nemo_gym.rollout_compare.schema.result import DEFAULT_TAIL, CompareResult
+from nemo_gym.rollout_compare.schema import DEFAULT_TAIL, CompareResult
 
-__all__ = ["render_report", "summary_dict", "summary_schema"]
+__all__ = ["RENDERERS", "render_report", "summary_dict", "summary_schema"]
 
 
 def render_report(result: CompareResult, roots: Roots, tail: int = DEFAULT_TAIL) -> str:

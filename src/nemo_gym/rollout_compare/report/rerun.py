@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nemo_gym.rollout_compare.schema.result import Category, CompareResult
+from nemo_gym.rollout_compare.schema import Category, CompareResult
 from nemo_gym.rollout_compare.text.terminal import one_line
 
 _UNCOUNTED = (Category.MASKED, Category.MISSING)

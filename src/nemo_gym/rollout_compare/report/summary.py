@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct, to_builtins
 
-from nemo_gym.rollout_compare.schema.result import CompareResult, Flip, TaskComparison, TaskSide
+from nemo_gym.rollout_compare.schema import CompareResult, Flip, TaskComparison, TaskSide
 
 SCHEMA_VERSION = 1
 

@@ -2,62 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any, Protocol
 
 from msgspec import Struct
 
+from nemo_gym.rollout_compare.schema.batch import Place
 from nemo_gym.rollout_compare.schema.figures import Evidence, JoinCheck, Repeats, Rule, Statistics, TestChanges
-
-#: A rollout, a failed attempt or a planned row, as its JSON object.
-Row = Mapping[str, Any]
-
-#: What tells attempts apart: the task's position in the run's input file, and the attempt's number.
-Attempt = tuple[int | str, int | str]
-
-#: Fields that may hold a task's id, best first.
-KEY_CANDIDATES = (
-    "_ng_task_id",
-    "task_name",
-    "task_id",
-    "verifier_metadata.task_id",
-    "verifier_metadata.task_name",
-    "verifier_metadata.instance_id",
-    "verifier_metadata.id",
-)
-
-#: Fields that may hold it in other producers' rows; asked only after those, and never without saying so.
-FURTHER_CANDIDATES = (
-    "instance_id",
-    "problem_id",
-    "question_id",
-    "uuid",
-    "id",
-    "task_idx",
-    "scenario_id",
-    "responses_create_params.metadata.instance_id",
-    "responses_create_params.metadata.task_name",
-)
-
-
-def key_paths(key: str | None) -> tuple[str, ...]:
-    """The fields that may name the task: the given one, or those that are tried in turn."""
-    return (key,) if key else (*KEY_CANDIDATES, *FURTHER_CANDIDATES)
-
 
 #: Two rewards are the same result when they differ by at most this much.
 REWARD_TOLERANCE = 1e-9
 
 #: How many lines of verifier output a report shows for a flip.
 DEFAULT_TAIL = 15
-
-
-class CompareInputError(ValueError):
-    """An input cannot be read or is not rollouts, or an output cannot be written.
-
-    Its text is one line: what is wrong, where, and what to do. It never holds a line break.
-    """
 
 
 class Side(StrEnum):
@@ -80,24 +37,6 @@ class Category(StrEnum):
     FLIPPED_AGENT_ERROR = "flipped_agent_error"
     MASKED = "masked"
     MISSING = "missing"
-
-
-class RowSource(Protocol):
-    """Where one row can be read again, whole."""
-
-    @property
-    def where(self) -> str:
-        """The place as a message names it: `PATH:LINE`."""
-        ...
-
-    @property
-    def has_output(self) -> bool:
-        """Whether the row may have verifier output: else it need not be read for that."""
-        ...
-
-    def read(self) -> Row:
-        """Give the row, or raise `CompareInputError` when it is no longer there."""
-        ...
 
 
 class TaskSide(Struct, frozen=True, gc=False):
@@ -185,8 +124,8 @@ class TaskRows(Struct, frozen=True):
     """
 
     comparison: TaskComparison
-    old: RowSource
-    new: RowSource
+    old: Place
+    new: Place
 
 
 class Flip(Struct, frozen=True):

@@ -9,24 +9,10 @@ from contextlib import suppress
 from itertools import count
 from typing import Any, Generic, TypeVar, cast
 
-from nemo_gym.rollout_compare.producers.gym.facts import Identity, attempt_part, identity_of
+from nemo_gym.rollout_compare.schema import Identity
 
 T = TypeVar("T", bound=Hashable)
 _FIRST_BEYOND = 1 << 63
-
-
-def identities_of(values: Sequence[Any]) -> Sequence[Identity | None]:
-    """The tasks that a field's values name."""
-    if {str, type(None)}.issuperset(map(type, values)):
-        return values
-    return [value if value is None or type(value) is str else identity_of(value) for value in values]
-
-
-def halves_of(values: Sequence[Any]) -> Sequence[int | str | None]:
-    """One half of the pair that tells attempts apart, as values that can be looked up."""
-    if {int, str, type(None)}.issuperset(map(type, values)):
-        return values
-    return [attempt_part(value) for value in values]
 
 
 class Column(Generic[T]):
@@ -100,7 +86,7 @@ class HalfColumn:
         self._others: Column[int | str] = Column()
 
     def append_all(self, values: Sequence[int | str | None]) -> None:
-        """Add a row for each value, as `halves_of` gives them."""
+        """Add a row for each value, as `attempt_parts` gives them."""
         if {int}.issuperset(map(type, values)):
             with suppress(OverflowError):
                 numbers = array("q", cast("Sequence[int]", values))
@@ -140,12 +126,12 @@ class KeyColumn(Column[Identity]):
         super().__init__()
         self.first_missing: int | None = None
 
-    def append_keys(self, values: Sequence[Identity | None], first_row: int, has_a_say: Sequence[bool]) -> None:
+    def append_keys(self, values: Sequence[Identity | None], first_row: int, has_a_say: Sequence[bool] | None) -> None:
         """Add a row for each of the field's identities, of which the first is of the given row."""
         if self.first_missing is not None:
             return
         if None in values:
-            lacking = (i for i, value in enumerate(values) if value is None and has_a_say[i])
+            lacking = (i for i, value in enumerate(values) if value is None and (has_a_say is None or has_a_say[i]))
             missing = next(lacking, None)
             if missing is not None:
                 self._drop(first_row + missing)

@@ -7,99 +7,55 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
-from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
-from nemo_gym.rollout_compare.producers.gym.asked import INPUT_PATH, input_numbers
-from nemo_gym.rollout_compare.producers.gym.facts import (
-    ATTEMPT_PATHS,
-    OUTPUT_PATHS,
-    RESULT_PATHS,
-    FailedAttempt,
-    label_for_message,
-    results_of,
-)
-from nemo_gym.rollout_compare.producers.json_rows import RowDecoder
-from nemo_gym.rollout_compare.schema.result import (
-    KEY_CANDIDATES,
-    Attempt,
-    CompareInputError,
-    Note,
-    Row,
-    RowSource,
-    key_paths,
-)
-from nemo_gym.rollout_compare.table.columns import Column, HalfColumn, KeyColumn, halves_of, identities_of
-from nemo_gym.rollout_compare.table.places import MemoryRow, Origins
-
-Values = tuple[Any, ...]
-"""What a decoder gives for a row: the values at the paths of `decoder_for`, in their order."""
-
-RESULTS = len(RESULT_PATHS)
-INPUT = RESULTS + len(ATTEMPT_PATHS)
-
-#: The task's position in the input file of its run.
-INDEX_PATH = ATTEMPT_PATHS[0]
-
-
-@lru_cache(maxsize=32)
-def decoder_for(fields: Sequence[str]) -> RowDecoder:
-    """What gives the values of a row that a table takes, those of the fields that may be the key last."""
-    return RowDecoder((*RESULT_PATHS, *ATTEMPT_PATHS, INPUT_PATH, *OUTPUT_PATHS, *fields))
-
-
-class Failure(NamedTuple):
-    """A failed attempt, and the rows beside which it is recorded."""
-
-    row: int
-    beside: range
+from nemo_gym.rollout_compare.schema import Attempt, Batch, Fields, Note, Place, Source
+from nemo_gym.rollout_compare.table.columns import Column, HalfColumn, KeyColumn
+from nemo_gym.rollout_compare.table.places import Places
 
 
 class Table:
     """One run's rows, in columns; row i is the i-th of the run.
 
     Attributes:
-        key: The field that was said to name the task, None where it is to be found.
+        fields: The names under which rows may say which task they are of.
         reward: The finite reward, or NaN.
         masked: Why the row does not count.
         agent_error: The agent error.
         failure_kind: The failure kind of an unmasked row.
         task_index: The task's position in the run's input file, as far as recorded.
         rollout_index: The attempt's number, as far as recorded.
-        inputs: A number for what the system was asked, as `input_numbers` gives it; 0 where the row does not tell.
+        inputs: A number for what the system was asked, equal for equal inputs; 0 where the row does not tell.
         has_output: For each row 1 if it may have verifier output, else 0.
         keys: The tasks named by each field that may be the key.
-        failures: The failed attempts.
-        nameless: The failed attempts that name no task by any of these fields.
-        shards: The rows of each rollouts file; those after the last are failed attempts.
-        planned: The rows that were planned before the run, each table with the rows that it was planned for.
+        anonymous: The failed attempts that name no task by any of the usual fields, in the order of rows.
+        finished: For each shard, by its number, the rows of its rollouts file.
+        failed: For each shard the failed attempts beside it.
+        planned: For each shard the rows that were planned before the run, where they are known.
         incomplete: Whether lines were left out.
         notes: What a reader must know of how the rows were read.
-        origins: Where rows of files can be read again.
-        memory: The rows themselves where they are at hand.
+        places: Where rows can be read again.
     """
 
-    def __init__(self, key: str | None = None) -> None:
+    def __init__(self, fields: Fields) -> None:
         """Make a table without rows."""
-        self.key = key
+        self.fields = fields
         self.reward = array("d")
         self.masked: Column[str] = Column()
         self.agent_error: Column[str] = Column()
         self.failure_kind: Column[str] = Column()
         self.task_index = HalfColumn()
         self.rollout_index = HalfColumn()
-        self.inputs = array("q")
+        self.inputs = array("Q")
         self.has_output = bytearray()
-        self.keys = {path: KeyColumn() for path in key_paths(key)}
-        self.failures: list[Failure] = []
-        self.nameless: list[Failure] = []
-        self.shards: list[range] = []
-        self.planned: list[tuple[range, Table]] = []
+        self.keys = {path: KeyColumn() for path in fields.all()}
+        self.anonymous: list[int] = []
+        self.finished: dict[int, list[range]] = {}
+        self.failed: dict[int, list[range]] = {}
+        self.planned: dict[int, Table] = {}
         self.notes: list[Note] = []
         self.incomplete = False
-        self.origins = Origins()
-        self.memory: Sequence[Row] = ()
+        self.places = Places()
 
     def __len__(self) -> int:
         """How many rows there are."""
@@ -110,19 +66,13 @@ class Table:
         """How many rows do not count."""
         return len(self) - self.masked.ids.count(0)
 
-    def origin(self, row: int) -> RowSource:
+    def place(self, row: int) -> Place:
         """Where a row can be read again."""
-        if self.memory:
-            return MemoryRow(self.memory[row], f"row {row + 1}")
-        return self.origins.of(row, has_output=bool(self.has_output[row]))
+        return self.places.of(row, has_output=bool(self.has_output[row]))
 
     def has_voters(self) -> bool:
         """Whether any row has a say in what the key is."""
-        return len(self) > len(self.nameless)
-
-    def attempts(self, rows: range) -> set[Attempt]:
-        """The attempts that the given rows are of, as far as recorded."""
-        return {attempt for attempt in self.attempts_of(rows) if attempt}
+        return len(self) > len(self.anonymous)
 
     def attempts_of(self, rows: Iterable[int]) -> Iterator[Attempt | None]:
         """The attempt that each of the given rows is of, as far as recorded."""
@@ -131,63 +81,61 @@ class Table:
             rollout = self.rollout_index.value(self.rollout_index.codes[row])
             yield None if index is None or rollout is None else (index, rollout)
 
-    def fields(self) -> tuple[str, ...]:
+    @property
+    def shards(self) -> Sequence[int]:
+        """The numbers of the shards."""
+        return sorted(self.finished.keys() | self.failed.keys())
+
+    def rows_of(self, shard: int) -> Sequence[int]:
+        """The rows of a shard's rollouts file."""
+        return _rows(self.finished.get(shard, []))
+
+    def rows_beside(self, shard: int) -> Sequence[int]:
+        """The rows of a shard's rollouts file, then the failed attempts beside it."""
+        return _rows([*self.finished.get(shard, []), *self.failed.get(shard, [])])
+
+    def open_fields(self) -> tuple[str, ...]:
         """The fields that may still be the key."""
         return tuple(path for path, column in self.keys.items() if column.first_missing is None)
 
-    def add(
-        self, columns: Sequence[Sequence[Any]], fields: Sequence[str] | None = None, *, beside: range | None = None
-    ) -> None:
-        """Add rows by the values that a decoder gives for them; failed attempts are beside the rows of a shard.
+    def add(self, batch: Batch, source: Source, *, shard: int = 0, failed: bool = False) -> None:
+        """Add rows as a reader hands them over.
 
         Args:
-            columns: The rows' values, for each of the decoder's paths.
-            fields: The decoder's fields, among which are all that may still be the key; None for all that ever may.
-            beside: The rows that failed attempts are recorded with; their values are those of all fields.
-
-        Raises:
-            CompareInputError: A value breaks a rule; the text does not say in which row, and the table is as before.
-            RecursionError: A value is nested too deeply; the table is as before.
+            batch: The rows.
+            source: What they can be read again from.
+            shard: The number of the shard that they are of.
+            failed: Whether they are the failed attempts beside the shard's rollouts.
         """
-        rewards, masked, errors, kinds = results_of(columns[:RESULTS])
-        index, rollout, asked, *others = columns[RESULTS:]
-        outputs, keys = others[: len(OUTPUT_PATHS)], others[len(OUTPUT_PATHS) :]
-        halves = halves_of(index), halves_of(rollout)
-        inputs = input_numbers(asked)
-        identities = [identities_of(values) for values in keys]
+        first, rows = len(self), len(batch)
+        if not rows:
+            return
+        self.reward.extend(array("d", batch.rewards))
+        self.masked.append_all(batch.masked)
+        self.agent_error.append_all(batch.agent_errors)
+        self.failure_kind.append_all(batch.failure_kinds)
+        self.task_index.append_all(batch.task_indexes)
+        self.rollout_index.append_all(batch.rollout_indexes)
+        self.inputs.extend(batch.inputs)
+        self.has_output += batch.has_output
+        for path, named in batch.identities.items():
+            self.keys[path].append_keys(named, first, batch.has_a_say)
+        if batch.has_a_say is not None:
+            self.anonymous.extend(first + i for i, says in enumerate(batch.has_a_say) if not says)
+        _append((self.failed if failed else self.finished).setdefault(shard, []), range(first, first + rows))
+        self.places.append_all(source, batch.lines, batch.offsets)
 
+    def add_shard(self, other: Table, number: int) -> None:
+        """Add the rows of a whole rollouts file, which is the shard of the given number."""
         first = len(self)
-        self.reward.extend(array("d", rewards))
-        self.masked.append_all(masked)
-        self.agent_error.append_all(errors)
-        self.failure_kind.append_all(kinds)
-        self.task_index.append_all(halves[0])
-        self.rollout_index.append_all(halves[1])
-        self.has_output += _any_said(outputs)
-        self.inputs.extend(inputs)
-        has_a_say: Sequence[bool] = (True,) * len(rewards)
-        if beside is not None:
-            voting = keys[: len(KEY_CANDIDATES)]
-            has_a_say = [any(value is not None for value in named) for named in zip(*voting, strict=True)]
-            failures = [Failure(first + i, beside) for i in range(len(rewards))]
-            self.failures.extend(failures)
-            self.nameless.extend(failure for failure, says in zip(failures, has_a_say, strict=True) if not says)
-        for path, named in zip(self.keys if fields is None else fields, identities, strict=True):
-            self.keys[path].append_keys(named, first, has_a_say)
-
-    def add_shard(self, other: Table) -> range:
-        """Add the rows of a whole rollouts file; which rows they are. The range itself stands for the file."""
-        first = len(self)
-        rows = range(first, first + len(other))
         if first:
-            self.extend(other)
+            self.extend(other, shard=number)
         else:
-            run = {name: vars(self)[name] for name in ("shards", "planned", "failures", "nameless", "notes")}
+            run = {name: vars(self)[name] for name in ("finished", "failed", "planned", "anonymous", "notes")}
             vars(self).update({**vars(other), **run})
-        self.shards.append(rows)
+            self.finished = {number: [range(len(other))]}
         self.notes.extend(other.notes)
         self.incomplete = self.incomplete or other.incomplete
-        return rows
 
     def rest(self) -> None:
         """Give back the memory that only growing takes; the table may grow again all the same."""
@@ -195,17 +143,24 @@ class Table:
         for column in (*columns, *self.keys.values()):
             column.rest()
 
-    def forget_tasks(self) -> None:
-        """Give back the memory of all that tells which task and attempt a row is of: the table is joined already."""
-        self.keys, self.planned = {}, []
-        self.task_index, self.rollout_index = HalfColumn(), HalfColumn()
-        self.inputs = array("q")
+    def without_tasks(self) -> Table:
+        """The same rows without what tells which task and attempt a row is of: that memory can be given back."""
+        rest = Table(Fields(()))
+        kept = ("reward", "masked", "agent_error", "failure_kind", "has_output", "notes", "places")
+        vars(rest).update({name: vars(self)[name] for name in kept})
+        return rest
 
-    def extend(self, other: Table, lines_before: int = 0) -> None:
-        """Add rows that were read elsewhere; those of a later piece of a file have so many lines before them."""
-        rows = len(self)
+    def extend(self, other: Table, lines_before: int = 0, *, shard: int = 0) -> None:
+        """Add the rows of a piece of a rollouts file.
+
+        Args:
+            other: The piece's rows.
+            lines_before: How many lines the file has before them.
+            shard: The number of the shard whose file it is.
+        """
+        first = len(self)
         for path, column in self.keys.items():
-            column.extend_keys(other.keys[path], rows)
+            column.extend_keys(other.keys[path], first)
         self.reward.extend(other.reward)
         self.masked.extend(other.masked)
         self.agent_error.extend(other.agent_error)
@@ -214,47 +169,17 @@ class Table:
         self.rollout_index.extend(other.rollout_index)
         self.inputs.extend(other.inputs)
         self.has_output += other.has_output
-        self.origins.extend(other.origins, lines_before)
+        _append(self.finished.setdefault(shard, []), range(first, first + len(other)))
+        self.places.extend(other.places, lines_before)
 
 
-def _any_said(columns: Sequence[Sequence[Any]]) -> bytes:
-    """For each row 1 if any of the columns has a value, else 0."""
-    said = [column for column in columns if column.count(None) < len(column)]
-    if not said:
-        return bytes(len(columns[0]))
-    return bytes(any(value is not None for value in values) for values in zip(*said, strict=True))
+def _append(spans: list[range], span: range) -> None:
+    """Add a span of rows to those of a shard; one that goes on from the last is one with it."""
+    if spans and spans[-1].stop == span.start:
+        spans[-1] = range(spans[-1].start, span.stop)
+    else:
+        spans.append(span)
 
 
-def table_of(rows: Sequence[Row], key: str | None = None) -> Table:
-    """A table of rows that are at hand.
-
-    Raises:
-        CompareInputError: A row breaks a rule.
-    """
-    table = Table(key)
-    table.memory = rows
-    pick = decoder_for(tuple(table.keys)).pick
-    for failed, group in groupby(rows, key=lambda row: isinstance(row, FailedAttempt)):
-        values = list(map(pick, group))
-        beside = range(len(table)) if failed else None
-        try:
-            table.add(list(zip(*values, strict=True)), beside=beside)
-        except (CompareInputError, RecursionError):
-            first_bad = next(i for i, row in enumerate(values) if _refusal(key, row))
-            raise _located(_refusal(key, values[first_bad]), rows, len(table) + first_bad, key) from None
-    return table
-
-
-def _refusal(key: str | None, values: Values) -> Exception | None:
-    """Why a row is refused, None if it is not."""
-    try:
-        Table(key).add([[value] for value in values])
-    except (CompareInputError, RecursionError) as error:
-        return error
-    return None
-
-
-def _located(error: Exception | None, rows: Sequence[Row], row: int, key: str | None) -> CompareInputError:
-    if isinstance(error, CompareInputError):
-        return CompareInputError(f"row {row + 1}: {error} (task {label_for_message(rows[row], key)})")
-    return CompareInputError(f"row {row + 1}: nested too deeply")
+def _rows(spans: Sequence[range]) -> Sequence[int]:
+    return spans[0] if len(spans) == 1 else [row for span in spans for row in span]

@@ -1,7 +1,7 @@
 from itertools import permutations
 
 from nemo_gym.rollout_compare.explain.triage import Cluster, SignedFlip, clusters
-from nemo_gym.rollout_compare.schema.result import Side
+from nemo_gym.rollout_compare.schema import Side
 
 FLIPS = [
     SignedFlip("t3", Side.OLD, "out of memory"),

@@ -9,16 +9,14 @@ import pytest
 
 from nemo_gym.rollout_compare.producers.gym.facts import (
     agent_error,
-    identity_of,
     label_for_message,
-    label_of,
     mask_reason,
     measured_failure_kind,
     row_facts,
     task_id_of,
     tasksets_of,
 )
-from nemo_gym.rollout_compare.schema.result import CompareInputError
+from nemo_gym.rollout_compare.schema import CompareInputError, identity_of, label_of
 
 MEASURED = {"task_id": "a", "reward": 1.0}
 

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
-from nemo_gym.rollout_compare.producers.gym.facts import FailedAttempt, mask_reason, measured_failure_kind, row_facts
-from nemo_gym.rollout_compare.producers.gym.failures import attempt_of, failed_attempt, standing_failures
-from nemo_gym.rollout_compare.schema.result import Attempt
+from nemo_gym.rollout_compare.producers.gym.facts import mask_reason, measured_failure_kind, row_facts
+from nemo_gym.rollout_compare.producers.gym.failures import (
+    attempt_of,
+    failed_attempt,
+    named_by_index,
+    standing_failures,
+)
+from nemo_gym.rollout_compare.schema import Attempt
 
 Record = dict[str, Any]
 
@@ -17,10 +22,14 @@ def record(index: Any, rollout: Any, name: str, **others: Any) -> Record:
     return {"_ng_task_index": index, "_ng_rollout_index": rollout, "failure_kind": name, **others}
 
 
+def with_place(line: int, offset: int, row: Record) -> tuple[int, int, Record]:
+    return line, offset, row
+
+
 def standing(records: Iterable[Record], finished: Collection[Attempt] = ()) -> list[str]:
     """The names of the failures that stand."""
     numbered = ((line, line * 10, record) for line, record in enumerate(records, 1))
-    return [row["failure_kind"] for _, _, row in standing_failures(numbered, finished)]
+    return [row["failure_kind"] for _, _, row in standing_failures(numbered, finished, with_place)]
 
 
 class TestWhichStand:
@@ -71,7 +80,8 @@ class TestWhichStand:
     def test_they_come_in_the_order_of_their_records_with_their_places(self) -> None:
         records = [record(1, 0, "a"), {"failure_kind": "b"}, record(0, 0, "c"), record(1, 0, "d")]
         numbered = [(line, line * 10, record) for line, record in enumerate(records, 1)]
-        found = [(line, offset, row["failure_kind"]) for line, offset, row in standing_failures(numbered, ())]
+        stood = standing_failures(numbered, (), with_place)
+        found = [(line, offset, row["failure_kind"]) for line, offset, row in stood]
         assert found == [(2, 20, "b"), (3, 30, "c"), (4, 40, "d")]
 
     def test_a_record_without_the_pair_is_not_taken_for_an_attempt_of_its_line_number(self) -> None:
@@ -103,7 +113,7 @@ class TestRow:
     def test_it_is_a_masked_row_without_a_reward(self) -> None:
         row = failed_attempt({"reward": 1.0, "mask_sample": False, "task_id": "a"})
         assert (row["mask_sample"], row["reward"]) == (True, None)
-        assert isinstance(row, FailedAttempt)
+        assert row["_ng_failed_attempt"] is True
         assert row_facts(row).reward is None
         assert measured_failure_kind(row) is None
 
@@ -142,21 +152,40 @@ class TestRow:
         row = failed_attempt(FIELDS)
         assert {name: row[name] for name in FIELDS} == FIELDS
 
-    def test_it_keeps_the_given_fields_alone(self) -> None:
-        row = failed_attempt(FIELDS, ("verifier_metadata.id", "id.n", "task_id", "no.such", "_ng_task_index"))
-        for name in ("mask_sample", "reward", "failure_kind", "failure_reason"):
-            del row[name]
-        assert row == {"verifier_metadata": {"id": [2]}, "id": {"n": 7}, "task_id": 1, "_ng_task_index": 5}
-
-    @pytest.mark.parametrize("fields", [("id", "id.n"), ("id.n", "id")])
-    def test_a_field_within_another_is_kept_once(self, fields: tuple[str, ...]) -> None:
-        assert failed_attempt(FIELDS, fields)["id"] == {"n": 7}
-
     def test_the_record_itself_stays_as_it_was(self) -> None:
         fields: Record = {"reward": 1, "verifier_metadata": {"id": 1, "other": 2}, "_ng_failure_class": "c"}
-        failed_attempt(fields, ("verifier_metadata", "verifier_metadata.other"))
         failed_attempt(fields)
         assert fields == {"reward": 1, "verifier_metadata": {"id": 1, "other": 2}, "_ng_failure_class": "c"}
+
+
+class TestNames:
+    """A failure that names no task has the names of the first row with its task index."""
+
+    FIRST: ClassVar[Record] = {"task_id": "a", "verifier_metadata": {"id": "m", "other": 1}, "reward": 1}
+
+    def test_it_takes_each_name_and_nothing_else(self) -> None:
+        found = named_by_index({"_ng_task_index": 3, "mask_sample": True}, {3: self.FIRST})
+        assert found == {
+            "_ng_task_index": 3,
+            "mask_sample": True,
+            "task_id": "a",
+            "verifier_metadata": {"id": "m"},
+        }
+
+    def test_what_it_has_beside_the_names_stays_and_the_row_is_not_touched(self) -> None:
+        own: Record = {"other": 2}
+        found = named_by_index({"_ng_task_index": 3.0, "verifier_metadata": own}, {3: self.FIRST})
+        assert found["verifier_metadata"] == {"other": 2, "id": "m"}
+        assert own == {"other": 2}
+        assert self.FIRST["verifier_metadata"] == {"id": "m", "other": 1}
+
+    @pytest.mark.parametrize(
+        "failure",
+        [{}, {"_ng_task_index": 4}, {"_ng_task_index": "3"}, {"_ng_task_index": 3, "uuid": "own"}],
+        ids=["no index", "another index", "another type", "a name of its own"],
+    )
+    def test_without_such_a_row_or_with_a_name_of_its_own_it_stays_as_it_is(self, failure: Record) -> None:
+        assert named_by_index(dict(failure), {3: self.FIRST}) == failure
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,7 @@ from nemo_gym.rollout_compare import compare_rollouts
 from nemo_gym.rollout_compare.compare.statistics import paired_statistics
 from nemo_gym.rollout_compare.report.terminal.difference import difference_lines, p_text, repeats_text
 from nemo_gym.rollout_compare.report.terminal.text import report_lines
-from nemo_gym.rollout_compare.schema.figures import Repeats, SignificanceTest, Statistics, Unmeasured, Verdict
-from nemo_gym.rollout_compare.schema.result import CompareResult
+from nemo_gym.rollout_compare.schema import CompareResult, Repeats, SignificanceTest, Statistics, Unmeasured, Verdict
 
 Pairs = Sequence[tuple[float | None, float | None]]
 Measured = list[tuple[float, float]]

@@ -8,32 +8,23 @@ import pytest
 
 from nemo_gym.rollout_compare.report.terminal.flips import cluster_lines, flip_lines
 from nemo_gym.rollout_compare.report.terminal.text import Shown, report_lines
-from nemo_gym.rollout_compare.schema.figures import Evidence, Repeats, TestChanges
-from nemo_gym.rollout_compare.schema.result import (
+from nemo_gym.rollout_compare.schema import (
     Category,
     Cluster,
     CompareResult,
+    Evidence,
     Flip,
-    Row,
+    Repeats,
     Side,
     TaskComparison,
     TaskRows,
     TaskSide,
+    TestChanges,
 )
-from tests.support import controls
+from tests.support import NOWHERE, controls
 
 LOST = Evidence("field", "test_output", ("1 failed",))
 WON = Evidence("file", "old/logs/t/test-stdout.txt", ("all", "passed"))
-
-
-class Nowhere:
-    """A row that a renderer has no business to read."""
-
-    where = "nowhere:1"
-    has_output = True
-
-    def read(self) -> Row:
-        raise AssertionError("a renderer reads no rows")
 
 
 def a_side(reward: float, **others: Any) -> TaskSide:
@@ -48,7 +39,7 @@ def a_flip(task: str = "t", old: TaskSide | None = None, new: TaskSide | None = 
     category = Category.FLIPPED_AGENT_ERROR if doubtful else Category.FLIPPED
     winner = Side.OLD if old.reward > new.reward else Side.NEW
     comparison = TaskComparison(task, category, old, new, winner)
-    return Flip(comparison, TaskRows(comparison, Nowhere(), Nowhere()), **others)
+    return Flip(comparison, TaskRows(comparison, NOWHERE, NOWHERE), **others)
 
 
 def lines(*flips: Flip, **options: Any) -> list[str]:

@@ -1,37 +1,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
 from nemo_gym.rollout_compare.report.terminal.text import report_lines
-from nemo_gym.rollout_compare.schema.figures import Evidence
-from nemo_gym.rollout_compare.schema.result import (
+from nemo_gym.rollout_compare.schema import (
     Category,
     CompareResult,
+    Evidence,
     Flip,
     Note,
-    Row,
     Side,
     TaskComparison,
     TaskRows,
     TaskSide,
 )
-
-
-@dataclass(frozen=True)
-class Nowhere:
-    """A row that a renderer has no business to read."""
-
-    where: str = "nowhere:1"
-    has_output: bool = True
-    row: Mapping[str, Any] = field(default_factory=dict)
-
-    def read(self) -> Row:
-        raise AssertionError("a renderer reads no rows")
+from tests.support import NOWHERE
 
 
 def _side(reward: float | None, **others: Any) -> TaskSide:
@@ -46,7 +32,7 @@ def _flip(task: str, old: TaskSide, new: TaskSide, evidence: Evidence | None = N
     winner = Side.OLD if old.reward > new.reward else Side.NEW
     comparison = TaskComparison(task, category, old, new, winner)
     said = {winner.other: evidence}
-    return Flip(comparison, TaskRows(comparison, Nowhere(), Nowhere()), said.get(Side.OLD), said.get(Side.NEW))
+    return Flip(comparison, TaskRows(comparison, NOWHERE, NOWHERE), said.get(Side.OLD), said.get(Side.NEW))
 
 
 def _result(*tasks: TaskComparison | Flip, **others: Any) -> CompareResult:

@@ -18,8 +18,7 @@ from nemo_gym.rollout_compare.explain.triage.clusters import SignedFlip, cluster
 from nemo_gym.rollout_compare.explain.triage.readers import read_test_file, read_tests, read_tests_status
 from nemo_gym.rollout_compare.explain.triage.results import Outcome, TestResults, merge_tests
 from nemo_gym.rollout_compare.explain.triage.signature import signature
-from nemo_gym.rollout_compare.schema.figures import TestChanges
-from nemo_gym.rollout_compare.schema.result import Cluster
+from nemo_gym.rollout_compare.schema import Cluster, TestChanges
 
 __all__ = [
     "Cluster",

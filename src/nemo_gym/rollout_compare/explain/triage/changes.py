@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from nemo_gym.rollout_compare.compare.distributions import fisher_exact_two_sided
 from nemo_gym.rollout_compare.explain.triage.names import same_names
 from nemo_gym.rollout_compare.explain.triage.results import Outcome, TestResults
-from nemo_gym.rollout_compare.schema.figures import TestChanges, TestRate
+from nemo_gym.rollout_compare.schema import TestChanges, TestRate
 
 #: Pass rates that chance alone parts more often than this are not told from noise.
 _NOISE_LEVEL = 0.05

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from nemo_gym.rollout_compare.schema.result import Cluster, Side
+from nemo_gym.rollout_compare.schema import Cluster, Side
 
 
 class SignedFlip(NamedTuple):

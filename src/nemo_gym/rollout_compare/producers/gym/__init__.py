@@ -1,1 +1,22 @@
-"""producers/gym."""
+"""NeMo Gym's rollouts: what its rows are called and say, and the files that a run leaves beside them."""
+
+from nemo_gym.rollout_compare.producers.gym.at_hand import RowsAtHand
+from nemo_gym.rollout_compare.producers.gym.facts import (
+    agent_error,
+    mask_reason,
+    measured_failure_kind,
+    task_id_of,
+    tasksets_of,
+)
+from nemo_gym.rollout_compare.producers.gym.files import NEMO_GYM, load_rollouts
+
+__all__ = [
+    "NEMO_GYM",
+    "RowsAtHand",
+    "agent_error",
+    "load_rollouts",
+    "mask_reason",
+    "measured_failure_kind",
+    "task_id_of",
+    "tasksets_of",
+]

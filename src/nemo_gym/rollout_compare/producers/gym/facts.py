@@ -6,21 +6,14 @@ call take whole rows.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from itertools import compress
 from typing import Any, NamedTuple
 
+from nemo_gym.rollout_compare.producers.gym.fields import KEY_CANDIDATES, RESULT_PATHS
 from nemo_gym.rollout_compare.producers.json_rows import dig
-from nemo_gym.rollout_compare.schema.result import KEY_CANDIDATES, CompareInputError, Row
-
-#: What a row says of its result, in the order of `facts_of`'s arguments; then the attempt that it is of.
-RESULT_PATHS = ("reward", "mask_sample", "instance_config.mask_sample", "failure_kind", "error", "response.metadata")
-ATTEMPT_PATHS = ("_ng_task_index", "_ng_rollout_index")
-
-#: Where a row holds its verifier's output: a log's place, else the first of the others that is not blank.
-OUTPUT_PATHS = ("verifier_logs_dir", "test_output", "verifier_stdout", "verifier_output")
+from nemo_gym.rollout_compare.schema import CompareInputError, Row, identity_of, label_of, text_of
 
 ERROR_TEXT_LIMIT = 120
 
@@ -35,9 +28,6 @@ _EXACT = 1 << 53
 _NUMBERS = {float, int}
 _MASK_TYPES = {bool, type(None)}
 
-#: What tells a task apart: its id as text, or (taskset, id).
-Identity = str | tuple[str, str]
-
 
 class Facts(NamedTuple):
     """What a row says of its result. `reward` is None unless it is a finite number."""
@@ -48,10 +38,6 @@ class Facts(NamedTuple):
     failure_kind: str | None
 
 
-class FailedAttempt(dict[str, Any]):
-    """A row that was made of a failed attempt: it is masked, and may name no task."""
-
-
 def facts_of(reward: Any, mask_sample: Any, instance_mask: Any, failure_kind: Any, error: Any, metadata: Any) -> Facts:
     """What the values at `RESULT_PATHS` say.
 
@@ -59,7 +45,7 @@ def facts_of(reward: Any, mask_sample: Any, instance_mask: Any, failure_kind: An
         CompareInputError: The reward is not a number, or the mask is not true or false.
     """
     number = _number(reward)
-    kind = _text(failure_kind) if failure_kind else None
+    kind = text_of(failure_kind) if failure_kind else None
     masked = _mask(mask_sample if mask_sample is not None else instance_mask, kind, number)
     finite = number if number is not None and math.isfinite(number) else None
     return Facts(finite, masked, _agent_error(error, metadata), kind if masked is None else None)
@@ -122,12 +108,12 @@ def _mask(mask_sample: Any, kind: str | None, reward: float | None) -> str | Non
 
 def _agent_error(error: Any, metadata: Any) -> str | None:
     if error:
-        lines = [line for line in _text(error).splitlines() if line.strip()]
+        lines = [line for line in text_of(error).splitlines() if line.strip()]
         return f"error: {lines[-1].strip()[:ERROR_TEXT_LIMIT] if lines else '(blank)'}"
     if isinstance(metadata, Mapping):
         for key, value in metadata.items():
             if isinstance(key, str) and key.endswith("error_type") and value:
-                return f"{key}={_text(value)}"
+                return f"{key}={text_of(value)}"
     return None
 
 
@@ -138,43 +124,6 @@ def _shown(value: Any) -> str:
     except (ValueError, RecursionError):  # more digits, or deeper, than Python shows
         text = f"{type(value).__name__} value"
     return text if len(text) <= _SHOWN_VALUE_LIMIT else f"{text[:_SHOWN_VALUE_LIMIT]}... ({len(text)} characters)"
-
-
-def _text(value: Any) -> str:
-    """A value as text: a string as it is, anything else as JSON with sorted keys."""
-    if type(value) is str:
-        return value
-    if type(value) is int:
-        return str(value)
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
-
-
-def identity_of(value: Any) -> Identity:
-    """The task that a key's value names: its label, with the taskset where the value names one.
-
-    An object is a structured id, `{"taskset": S, "task_id": T}` (or `id`); one with neither is its JSON, keys sorted.
-    """
-    if not isinstance(value, Mapping):
-        return _text(value)
-    task = value.get("task_id") if value.get("task_id") is not None else value.get("id")
-    if task is None:
-        return _text(value)
-    taskset = value.get("taskset")
-    return _text(task) if taskset is None else (_text(taskset), _text(task))
-
-
-def attempt_part(value: Any) -> int | str | None:
-    """One half of the pair that tells attempts apart, as a value that can be looked up; 0.0 is 0."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value if value is None or type(value) in (int, str) else _text(value)
-
-
-def label_of(identity: Identity, *, with_taskset: bool) -> str:
-    """What an identity is called: `S/T` with its taskset, else `T`."""
-    if isinstance(identity, str):
-        return identity
-    return "/".join(identity) if with_taskset else identity[1]
 
 
 def row_facts(row: Row) -> Facts:

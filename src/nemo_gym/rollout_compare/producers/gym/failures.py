@@ -5,20 +5,29 @@ Beside `<stem>.jsonl` a run may leave `<stem>_failures.jsonl`, one record for ea
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
-from nemo_gym.rollout_compare.producers.gym.facts import ATTEMPT_PATHS, FailedAttempt, attempt_part
+from nemo_gym.rollout_compare.producers.gym.fields import (
+    ATTEMPT_PATHS,
+    FAILED,
+    FAILURE_KINDS,
+    FAILURE_REASONS,
+    NOT_AN_ATTEMPT,
+    OMITTED,
+    key_fields,
+)
 from nemo_gym.rollout_compare.producers.json_rows import dig
-from nemo_gym.rollout_compare.schema.result import Attempt, Row, key_paths
+from nemo_gym.rollout_compare.schema import Attempt, Row, attempt_part
 
-Failure = tuple[int, int, FailedAttempt]
-"""A failed attempt with the line number and byte offset of its record."""
+Made = TypeVar("Made")
 
 
 def standing_failures(
-    records: Iterable[tuple[int, int, Row]], finished: Collection[Attempt], fields: Sequence[str] | None = None
-) -> Iterator[Failure]:
+    records: Iterable[tuple[int, int, Row]],
+    finished: Collection[Attempt],
+    made_of: Callable[[int, int, dict[str, Any]], Made],
+) -> Iterator[Made]:
     """The failures that still stand, in the order of their records.
 
     A failure stands if it is the last record of its attempt and no row of the main file is of that attempt. A record
@@ -27,19 +36,19 @@ def standing_failures(
     Args:
         records: The sidecar's records, each with its line number and byte offset.
         finished: The attempts that the main file has rows of.
-        fields: The dotted paths of which the values are kept; the whole records when None.
+        made_of: What is kept of a failure: of its line number, its byte offset and the masked row it stands for.
     """
-    last: dict[Attempt | int, Failure | None] = {}
+    last: dict[Attempt | int, Made | None] = {}
     for line, offset, record in records:
-        if record.get("_ng_unrouted_run_error") or record.get("_ng_dispatch_drained"):
+        if any(record.get(name) for name in NOT_AN_ATTEMPT):
             continue
         attempt = attempt_of(record)
         if attempt in finished:
             continue
         identity = line if attempt is None else attempt
         last.pop(identity, None)
-        last[identity] = None if record.get("_ng_omitted_rollout") else (line, offset, failed_attempt(record, fields))
-    return (failure for failure in last.values() if failure)
+        last[identity] = None if record.get(OMITTED) else made_of(line, offset, failed_attempt(record))
+    return (failure for failure in last.values() if failure is not None)
 
 
 def attempt_of(record: Row) -> Attempt | None:
@@ -48,28 +57,29 @@ def attempt_of(record: Row) -> Attempt | None:
     return None if index is None or rollout is None else (index, rollout)
 
 
-def failed_attempt(record: Row, fields: Sequence[str] | None = None) -> FailedAttempt:
-    """The masked row that a failure stands for, with the record's values at the given paths, or all of them."""
-    row = FailedAttempt(record if fields is None else {})
-    for path in fields or ():
-        _plant(row, path.split("."), dig(record, path.split(".")))
+def failed_attempt(record: Row) -> dict[str, Any]:
+    """The masked row that a failure stands for.
+
+    The row itself says that it was made of a failed attempt: so does a copy, or one that was JSON in between.
+    """
+    row = dict(record)
     row["mask_sample"] = True
     row["reward"] = None
-    row["failure_kind"] = record.get("failure_kind") or record.get("_ng_failure_class") or "failure"
-    row["failure_reason"] = record.get("failure_reason") or record.get("_ng_failure_message")
+    row["failure_kind"] = next((kind for name in FAILURE_KINDS if (kind := record.get(name))), "failure")
+    row["failure_reason"] = next((said for name in FAILURE_REASONS if (said := record.get(name))), None)
+    row[FAILED] = True
     return row
 
 
-def named_by_index(failure: FailedAttempt, rows: Iterable[Row]) -> FailedAttempt:
+def named_by_index(failure: dict[str, Any], first_rows: Mapping[int | str, Row]) -> dict[str, Any]:
     """The failure; one that names no task with the names of the first of its shard's rows that has its task index."""
     index = attempt_part(failure.get(ATTEMPT_PATHS[0]))
-    if index is None or any(dig(failure, path.split(".")) is not None for path in key_paths(None)):
+    paths = [path.split(".") for path in key_fields(None).all()]
+    if index is None or any(dig(failure, names) is not None for names in paths):
         return failure
-    for row in rows:
-        if attempt_part(row.get(ATTEMPT_PATHS[0])) == index:
-            for path in key_paths(None):
-                _plant(failure, path.split("."), dig(row, path.split(".")))
-            break
+    row = first_rows.get(index)
+    for names in paths if row is not None else ():
+        _plant(failure, names, dig(row, names))
     return failure
 
 
@@ -79,5 +89,10 @@ def _plant(row: dict[str, Any], names: list[str], value: Any) -> None:
         return
     *outer, last = names
     for name in outer:
-        row = row.setdefault(name, {})
+        inner = row.get(name)
+        if not isinstance(inner, dict):
+            inner = row[name] = {}
+        else:
+            inner = row[name] = dict(inner)
+        row = inner
     row[last] = value

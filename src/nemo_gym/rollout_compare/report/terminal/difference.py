@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nemo_gym.rollout_compare.report.terminal.words import counted
-from nemo_gym.rollout_compare.schema.figures import Repeats, Statistics, Verdict
-from nemo_gym.rollout_compare.schema.result import Category, CompareResult
+from nemo_gym.rollout_compare.schema import Category, CompareResult, Repeats, Statistics, Verdict
 
 
 def difference_lines(result: CompareResult) -> Iterator[str]:

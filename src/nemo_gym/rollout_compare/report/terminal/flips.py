@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from nemo_gym.rollout_compare.explain.evidence import source_text
 from nemo_gym.rollout_compare.report.terminal.difference import repeats_text
 from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT, counted, label, listed, section
-from nemo_gym.rollout_compare.schema.figures import Evidence, TestChanges
-from nemo_gym.rollout_compare.schema.result import Cluster, Flip, Side, reward_text
+from nemo_gym.rollout_compare.schema import Cluster, Evidence, Flip, Side, TestChanges, reward_text
 from nemo_gym.rollout_compare.text.terminal import one_line
 
 WHERE_LIMIT = 400

@@ -9,7 +9,7 @@ from msgspec import Struct
 from nemo_gym.rollout_compare.report.terminal.difference import difference_lines
 from nemo_gym.rollout_compare.report.terminal.flips import cluster_lines, flip_lines
 from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT, counted, label, listed, section
-from nemo_gym.rollout_compare.schema.result import Category, CompareResult, Note, Side, TaskComparison
+from nemo_gym.rollout_compare.schema import Category, CompareResult, Note, Side, TaskComparison
 from nemo_gym.rollout_compare.text.terminal import one_line
 
 
@@ -21,12 +21,14 @@ class Shown(Struct, frozen=True):
         max_flips: How many flips of each kind, all when None.
         output: Whether a flip shows its verifier output at all.
         both_sides: Whether the winning side's verifier output stands under the losing side's.
+        title: What the report calls itself: the command as it was called.
     """
 
     categories: Collection[str] = ()
     max_flips: int | None = None
     both_sides: bool = False
     output: bool = True
+    title: str = "gym dev compare"
 
     def sides(self) -> int:
         """Of how many sides a flip shows the verifier output, the losing one first."""
@@ -41,7 +43,7 @@ def report_lines(result: CompareResult, shown: Shown | None = None) -> Iterator[
     """The report's lines, without their ends."""
     shown = shown or Shown()
     tasks = counted(len(result.tasks), "task")
-    yield f"gym dev compare: {tasks} ({_rows(result, Side.OLD)}, {_rows(result, Side.NEW)})"
+    yield f"{shown.title}: {tasks} ({_rows(result, Side.OLD)}, {_rows(result, Side.NEW)})"
     yield f"join key: {_key(result, Side.OLD)}, {_key(result, Side.NEW)}"
     yield from (f"note: {_note(note)}" for note in result.notes)
     yield ""

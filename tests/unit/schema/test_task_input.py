@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nemo_gym.rollout_compare.producers.gym.asked import input_label, input_labels, input_numbers, task_input
+from nemo_gym.rollout_compare.schema import input_label, input_labels, input_numbers, task_input
 
 
 def user(content: Any, role: Any = "user", **more: Any) -> dict[str, Any]:

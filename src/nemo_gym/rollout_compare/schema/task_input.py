@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import chain, repeat
+from itertools import chain
 from typing import Any
 
-#: Where a row holds its task's input.
-INPUT_PATH = "responses_create_params.input"
+from xxhash import xxh3_64_intdigest
 
 _SHOWN_CHARACTERS = 60
 _DIGEST_BYTES = 8
@@ -41,19 +40,29 @@ def task_input(value: Any) -> str | None:
 def input_numbers(values: Sequence[Any]) -> array[int]:
     """For each input its number: equal for equal identities, 0 where there is no text.
 
-    It is a hash of 64 bits. Whoever reads pieces of one comparison must share the interpreter's secret of hashing: a
-    process and those that it forks.
+    It is a hash of 64 bits (XXH3), the same on every machine and by every Python.
     """
     if {str}.issuperset(map(type, values)) and all(map(str.strip, values)):
-        return array("q", map(hash, zip(repeat(_USER), values)))
-    return array("q", map(_number, values))
+        return array("Q", map(_number_of_text, values))
+    return array("Q", map(_number, values))
 
 
 def _number(value: Any) -> int:
     if value is None:
         return 0
     parts = tuple(chain.from_iterable(_messages(value)))
-    return (hash(parts) or 1) if any(map(str.strip, parts[1::2])) else 0
+    if not any(map(str.strip, parts[1::2])):
+        return 0
+    if len(parts) == 2 and parts[0] == _USER:
+        return _number_of_text(parts[1])
+    # Lengths before the parts, so that no text can pass for two; the seed, so that it cannot pass for a lone message.
+    encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
+    lengths = ",".join(map(str, map(len, encoded))).encode()
+    return xxh3_64_intdigest(b"".join([lengths, b";", *encoded]), seed=1) or 1
+
+
+def _number_of_text(text: str) -> int:
+    return xxh3_64_intdigest(text.encode("utf-8", "surrogatepass")) or 1
 
 
 def input_label(identity: str) -> str:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from nemo_gym.rollout_compare.files.inputs import Input
-from nemo_gym.rollout_compare.files.lines import iter_lines
-from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, parse_object
-
 _SHOWN_BYTES = 40
-_RESULTS = ("reward", "response", "mask_sample", "failure_kind", "error")
 
 
 def what_text_seems(line: bytes) -> str | None:
@@ -21,15 +16,3 @@ def what_text_seems(line: bytes) -> str | None:
         return None
     beginning = text[:_SHOWN_BYTES].decode("utf-8", "replace")
     return f"the file seems to be no rollouts at all: it begins with {beginning!r}"
-
-
-def are_inputs(source: Input) -> bool:
-    """Whether a file's rows are what a run was asked to do: every one has a task's input, none a reward or response."""
-    for _, _, line in iter_lines(source):
-        try:
-            row = parse_object(line)
-        except InvalidLine:  # it was left out
-            continue
-        if "responses_create_params" not in row or any(name in row for name in _RESULTS):
-            return False
-    return True

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from nemo_gym.rollout_compare.producers.gym.seems import are_inputs, what_text_seems
+from nemo_gym.rollout_compare.producers.gym.rows import seems_to_hold_inputs
+from nemo_gym.rollout_compare.producers.seems import what_text_seems
 from tests.support import assert_refused, compare, source_of, write_rows
 
 INPUT: dict[str, Any] = {"id": "a", "responses_create_params": {"input": "do it"}}
@@ -86,7 +87,7 @@ class TestInputs:
         self, tmp_path: Path, good: Path, rows: list[dict[str, Any]]
     ) -> None:
         path = write_rows(tmp_path / "inputs.jsonl", rows)
-        assert are_inputs(source_of(path))
+        assert seems_to_hold_inputs(source_of(path))
         assert_refused(compare(good, path), f"error: {path} seems to hold a run's inputs", "reward", "response")
 
     @pytest.mark.parametrize(
@@ -99,7 +100,7 @@ class TestInputs:
     ) -> None:
         for number, rows in enumerate(([row, INPUT], [INPUT, INPUT, row])):
             path = write_rows(tmp_path / f"{number}.jsonl", rows)
-            assert not are_inputs(source_of(path))
+            assert not seems_to_hold_inputs(source_of(path))
             assert compare(good, path, "--old-key", "task_id", "--new-key", "id").status == 0
 
     @pytest.mark.parametrize("line", ["junk", "[]", "[" * 100_000])

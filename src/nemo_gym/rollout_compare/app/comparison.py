@@ -1,0 +1,147 @@
+"""Two runs on disk to a finished result: the whole road, for the command and for scripts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
+
+from msgspec.structs import replace
+
+from nemo_gym.rollout_compare.app.options import OPTIONS
+from nemo_gym.rollout_compare.app.values import Options
+from nemo_gym.rollout_compare.compare.categories import compare_tables
+from nemo_gym.rollout_compare.compare.gate import check_rules
+from nemo_gym.rollout_compare.engine.pieces import Progress
+from nemo_gym.rollout_compare.engine.runs import run_tables
+from nemo_gym.rollout_compare.engine.workers import default_jobs
+from nemo_gym.rollout_compare.explain.findings import with_findings
+from nemo_gym.rollout_compare.explain.logs import LogRoots
+from nemo_gym.rollout_compare.files.inputs import STDIN
+from nemo_gym.rollout_compare.producers import LocatedRun, Plan, Run, locate_run
+from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult, Side
+from nemo_gym.rollout_compare.table.table import Table
+
+Watch = Callable[[Sequence[Run]], AbstractContextManager[Progress | None]]
+"""Something that shows how far the reading of open runs has got."""
+
+
+class ComparisonOptions(TypedDict, total=False):
+    """The options of the command that say what is compared and how; see `rollout-compare --help`."""
+
+    key: str | None
+    old_key: str | None
+    new_key: str | None
+    skip_bad_lines: bool
+    jobs: int | None
+    logs_root: str | Sequence[str]
+    tail: int
+    fail_on: Sequence[str]
+
+
+def compare_files(
+    old: str | os.PathLike[str],
+    new: str | os.PathLike[str],
+    *,
+    explain: bool = False,
+    **options: Unpack[ComparisonOptions],
+) -> CompareResult:
+    """Compare two runs on disk, as the command does: with its memory, and with what lies beside the rollouts.
+
+    Args:
+        old: The reference run: a file, a folder, or a pattern of shards.
+        new: The run that is compared with it.
+        explain: Look up why tasks flipped: verifier output of both sides, single tests, signatures, clusters.
+        **options: The command's options, by the names of the config's fields.
+
+    Raises:
+        CompareInputError: An input cannot be read, is not a run, or has no field that tells its tasks apart.
+        TypeError: There is no such option.
+    """
+    known = ComparisonOptions.__annotations__
+    unknown = ", ".join(sorted(options.keys() - known.keys()))
+    if unknown:
+        raise TypeError(f"compare_files has no option {unknown}; it takes {', '.join(known)}")
+    values: dict[str, Any] = dict(options)
+    for name, option in OPTIONS.items():
+        if option.many and name in values:
+            values[name] = (values[name],) if isinstance(values[name], str) else tuple(values[name])
+    chosen = Options(old_rollouts=os.fspath(old), new_rollouts=os.fspath(new), **values)
+    return compare_runs(locate_runs(chosen), chosen, explain=explain)
+
+
+def locate_runs(options: Options) -> dict[Side, LocatedRun]:
+    """The two runs that the options name.
+
+    Raises:
+        CompareInputError: It is not clear which files are meant.
+    """
+    if options.old_rollouts == options.new_rollouts == STDIN:
+        raise CompareInputError(f"{STDIN} stands for standard input, which can be one run only")
+    return {Side.OLD: locate_run(options.old_rollouts), Side.NEW: locate_run(options.new_rollouts)}
+
+
+def compare_runs(
+    runs: Mapping[Side, LocatedRun],
+    options: Options,
+    *,
+    explain: bool = True,
+    watch: Watch = lambda _: nullcontext(),
+) -> CompareResult:
+    """Compare two runs that were found.
+
+    Args:
+        runs: The runs.
+        options: How they are compared.
+        explain: Whether it is looked up why tasks flipped.
+        watch: Shows how far the reading has got.
+
+    Raises:
+        CompareInputError: An input cannot be read, is not a run, or has no field that tells its tasks apart.
+    """
+    roots = log_roots_of(runs, options.logs_root)
+    keys = {Side.OLD: options.old_key or options.key, Side.NEW: options.new_key or options.key}
+    with ExitStack() as stack:
+        opened = [stack.enter_context(runs[side].opened()) for side in Side]
+        jobs = options.jobs or default_jobs([shard.main for run in opened for shard in run.shards])
+        plans = [Plan(keys[side], options.skip_bad_lines) for side in Side]
+        result = compare_tables(_tables(opened, plans, jobs, watch))
+        result = replace(result, gate=check_rules(result, options.fail_on))
+        return with_findings(result, roots, options.tail, jobs) if explain else result
+
+
+def _tables(runs: Sequence[Run], plans: Sequence[Plan], jobs: int, watch: Watch) -> dict[Side, Table]:
+    """Each side's table, which nobody but the caller holds."""
+    with watch(runs) as progress:
+        return dict(zip(Side, run_tables(runs, plans, jobs, progress), strict=True))
+
+
+def log_roots_of(runs: Mapping[Side, LocatedRun], named: Sequence[str]) -> dict[Side, LogRoots]:
+    """Where each side's logs are looked for: beside its own files, the other run's, and in the folders named.
+
+    Raises:
+        CompareInputError: A folder that was named is not there.
+    """
+    folders = {side: _distinct(runs[side].folders()) for side in Side}
+    roots: dict[Side, list[Path]] = {side: [] for side in Side}
+    for name in named:
+        which, is_for_one, folder = name.partition("=")
+        one = bool(is_for_one) and which in roots
+        root = Path(folder if one else name)
+        if not (folder if one else name) or not os.path.isdir(root):
+            raise CompareInputError(f"cannot read logs under '{name}': there is no such folder")
+        for side in [Side(which)] if one else Side:
+            roots[side].append(root)
+    return {
+        side: LogRoots(tuple(_distinct([*folders[side], *folders[side.other]])), tuple(roots[side])) for side in Side
+    }
+
+
+def _distinct(folders: Iterable[Path]) -> list[Path]:
+    """The folders, of several names of one the first."""
+    named: dict[str, Path] = {}
+    for folder in folders:
+        named.setdefault(os.path.realpath(folder), folder)
+    return list(named.values())

@@ -1,0 +1,75 @@
+"""The streams: standard output, and standard error for whoever reads it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from itertools import islice
+from typing import TYPE_CHECKING, TextIO
+
+from nemo_gym.rollout_compare.text.terminal import encodable, one_line
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nemo_gym.rollout_compare.schema import CompareInputError
+
+_LINES_A_WRITE = 2000
+
+
+def cannot_write(path: Path | str, error: Exception) -> CompareInputError:
+    """The one error for anything that cannot be written, in the system's own words."""
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return _error(f"cannot write {path}: {reason}")
+
+
+def _error(message: str) -> CompareInputError:
+    from nemo_gym.rollout_compare.schema import CompareInputError  # what prints the help needs no results
+
+    return CompareInputError(message)
+
+
+def is_utf8(out: TextIO) -> bool:
+    """Whether a stream carries every character, as UTF-8 or as it is."""
+    encoding = getattr(out, "encoding", None)
+    return encoding is None or encoding.lower().replace("-", "").startswith("utf")
+
+
+def write_stream(out: TextIO | None, lines: Iterable[str]) -> None:
+    """Write lines to a stream; what its encoding cannot carry is written as an escape.
+
+    Raises:
+        BrokenPipeError: The reader has gone.
+        CompareInputError: It cannot be written.
+    """
+    if out is None:
+        raise _error("cannot write standard output: it is closed")
+    remaining = iter(lines)
+    try:
+        while chunk := list(islice(remaining, _LINES_A_WRITE)):
+            out.write(encodable("".join(f"{line}\n" for line in chunk), getattr(out, "encoding", None)))
+        out.flush()
+    except BrokenPipeError:
+        raise
+    except (OSError, ValueError) as error:  # ValueError: it was closed
+        raise cannot_write("standard output", error) from None
+
+
+def forget_stdout() -> None:
+    """Let the interpreter's last flush of standard output, which nobody reads any more, go nowhere."""
+    with suppress(OSError, ValueError, AttributeError), open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+
+
+def print_error(message: str) -> None:
+    """Say on standard error, in one line, what is wrong."""
+    print_lines([f"error: {one_line(message)}"])
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines on standard error, as far as anybody can read them: the exit status says the same."""
+    if sys.stderr is not None:
+        with suppress(BrokenPipeError, ValueError):  # a CompareInputError is one
+            write_stream(sys.stderr, lines)

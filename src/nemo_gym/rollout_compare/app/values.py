@@ -1,0 +1,48 @@
+"""The options' values, checked, as a comparison takes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, defstruct
+
+from nemo_gym.rollout_compare.app.options import OPTIONS, Option
+
+if TYPE_CHECKING:  # what is made below, for type checkers; a test holds it against the table
+
+    class Options(Struct, frozen=True, kw_only=True):
+        """The options' values, checked; the fields are `OPTIONS`' names."""
+
+        old_rollouts: str
+        new_rollouts: str
+        key: str | None = None
+        old_key: str | None = None
+        new_key: str | None = None
+        skip_bad_lines: bool = False
+        jobs: int | None = None
+        quiet: bool = False
+        tail: int = 15
+        both_sides: bool = False
+        logs_root: tuple[str, ...] = ()
+        max_flips: int | None = None
+        only: tuple[str, ...] = ()
+        json_output: str | None = None
+        json_stdout: bool = False
+        rerun: str | None = None
+        fail_on: tuple[str, ...] = ()
+
+else:
+    _TYPES = {"text": str, "count": int, "number": int, "switch": bool, "rule": str, "category": str}
+
+    def _field(name: str, option: Option) -> tuple[Any, ...]:
+        declared = (name, option.type_of(_TYPES[option.kind]))
+        return declared if option.flag is None else (*declared, option.unset())
+
+    Options = defstruct(
+        "Options",
+        [_field(name, option) for name, option in OPTIONS.items()],
+        namespace={"__doc__": "The options' values, checked; the fields are `OPTIONS`' names."},
+        module=__name__,
+        frozen=True,
+        kw_only=True,
+    )

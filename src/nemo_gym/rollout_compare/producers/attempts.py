@@ -1,0 +1,73 @@
+"""Attempts as a reader of folders and archives finds them, one by one, made into batches."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from nemo_gym.rollout_compare.schema import Batch, Fault, attempt_part, identities_of, input_numbers
+
+
+class Attempt(Struct, frozen=True, kw_only=True):
+    """One attempt at a task.
+
+    Attributes:
+        ids: For each field of the reader that may name the task its value, None where the attempt lacks it.
+        reward: The reward as a finite number; None where there is none.
+        masked: Why the attempt does not count, None where it does. Without a reward there must be a reason.
+        agent_error: Why the result is doubtful, though it counts.
+        failure_kind: What labels a measured result as a kind of failure.
+        task_index: The task's position in what the run was given, where it is recorded.
+        attempt: The attempt's number or name among those at its task, where it is recorded.
+        asked: What the system was asked: a text, or messages with `role` and `content`.
+        has_output: Whether verifier output may be found when the attempt is read again.
+        number: The attempt's number in its source, from 1: what a message calls it by.
+        offset: What the source needs to read it again.
+        settings: What the attempt was run with, by name: model, temperature, limits, versions, digests.
+        measures: What it cost, by name: `input-tokens`, `cached-tokens`, `output-tokens`, `reasoning-tokens`, `turns`,
+            `tool-calls`, `seconds`, `dollars`.
+    """
+
+    ids: Mapping[str, Any]
+    reward: float | None
+    masked: str | None = None
+    agent_error: str | None = None
+    failure_kind: str | None = None
+    task_index: Any = None
+    attempt: Any = None
+    asked: Any = None
+    has_output: bool = False
+    number: int
+    offset: int = 0
+    settings: Mapping[str, Any] = {}
+    measures: Mapping[str, float] = {}
+
+
+def batch_of(attempts: Sequence[Attempt], fields: Iterable[str], faults: Sequence[Fault] = (), last: int = 0) -> Batch:
+    """Attempts as a batch.
+
+    Args:
+        attempts: The attempts, in their order.
+        fields: The fields that may still be the key.
+        faults: What could not be read among them.
+        last: The number of the last attempt that was looked at, faults included.
+    """
+    return Batch(
+        rewards=[math.nan if one.reward is None else float(one.reward) for one in attempts],
+        masked=[one.masked for one in attempts],
+        agent_errors=[one.agent_error for one in attempts],
+        failure_kinds=[one.failure_kind for one in attempts],
+        task_indexes=[attempt_part(one.task_index) for one in attempts],
+        rollout_indexes=[attempt_part(one.attempt) for one in attempts],
+        inputs=input_numbers([one.asked for one in attempts]) if attempts else array("Q"),
+        has_output=bytes(one.has_output for one in attempts),
+        identities={field: identities_of([one.ids.get(field) for one in attempts]) for field in fields},
+        lines=[one.number for one in attempts],
+        offsets=[one.offset for one in attempts],
+        faults=faults,
+        last_line=last,
+    )

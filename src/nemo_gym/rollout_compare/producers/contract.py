@@ -1,0 +1,148 @@
+"""What a producer's reader gives and is asked: the contract between `producers` and `engine`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from nemo_gym.rollout_compare.files.inputs import Input
+from nemo_gym.rollout_compare.schema import Attempt, Batch, Fields, Source
+
+Piece = Any
+"""A part of a source that one process reads at a time; only the source knows what it is, and it can be sent."""
+
+
+class Plan(Struct, frozen=True):
+    """How a run is read.
+
+    Attributes:
+        key: The field that names the task, None where it is to be found.
+        skip_bad_lines: Whether a line that is not a row is left out; else it ends the reading.
+        planned: Whether the rows are planned ones, of which no result is asked.
+        reward: The field or metric that is the reward, as a dotted path; the producer's main one when None.
+    """
+
+    key: str | None = None
+    skip_bad_lines: bool = False
+    planned: bool = False
+    reward: str | None = None
+
+
+class Readable(Source, Protocol):
+    """A source whose rows can be read from the first to the last, in pieces."""
+
+    @property
+    def size(self) -> int:
+        """How many bytes there are to read, as they are stored."""
+        ...
+
+    def fields(self, key: str | None) -> Fields:
+        """The names under which its rows may say which task they are of; the given one alone, where one is given."""
+        ...
+
+    def pieces(self, piece_bytes: int) -> Sequence[Piece]:
+        """The whole in pieces of about so many bytes, in their order."""
+        ...
+
+    def batches(
+        self, piece: Piece, plan: Plan, wanted: Callable[[], Sequence[str]], on_bytes: Callable[[int], None]
+    ) -> Iterator[Batch]:
+        """The rows of a piece, in their order.
+
+        A line that is not a row is a fault of its batch; unless such lines are left out it ends the piece.
+
+        Args:
+            piece: One of `pieces`.
+            plan: How the run is read.
+            wanted: Asked before each batch which of the fields may still be the key.
+            on_bytes: Told how many more bytes, as they are stored, were read.
+
+        Raises:
+            CompareInputError: The source cannot be read.
+        """
+        ...
+
+    def unchanged(self) -> bool:
+        """Whether it is still what it was when it was opened."""
+        ...
+
+    def doubt(self) -> str | None:
+        """What a source seems to hold of whose rows none has a reward; None if it may be a run all the same."""
+        ...
+
+
+class Failures(Protocol):
+    """The failed attempts that are recorded apart from the rows."""
+
+    @property
+    def source(self) -> Readable:
+        """What holds them."""
+        ...
+
+    def standing(self, finished: Collection[Attempt], plan: Plan) -> Iterator[Batch]:
+        """Masked rows for the failures that still stand, beside rows of the given attempts."""
+        ...
+
+
+class Shard(Struct, frozen=True):
+    """A part of a run in which attempts are told apart by themselves; most runs have one.
+
+    Attributes:
+        main: The rows.
+        failures: The failed attempts that are recorded apart, None where there are none.
+        planned: The rows that were planned before the run, None where they are not known.
+    """
+
+    main: Readable
+    failures: Failures | None = None
+    planned: Readable | None = None
+
+
+class Run(Struct, frozen=True):
+    """One of the two runs, open to be read.
+
+    Attributes:
+        reader: The producer's name.
+        shards: Its parts, at least one.
+        inputs: The files that were opened for it.
+    """
+
+    reader: str
+    shards: Sequence[Shard]
+    inputs: Sequence[Input]
+
+
+class LocatedRun(Protocol):
+    """What the user named as one of the two runs, found and not yet opened."""
+
+    def files(self) -> list[Path]:
+        """The files that are read."""
+        ...
+
+    def folders(self) -> list[Path]:
+        """Where the logs may lie that its rows name, best first."""
+        ...
+
+    def opened(self) -> AbstractContextManager[Run]:
+        """Open it.
+
+        Raises:
+            CompareInputError: A file of it cannot be read.
+        """
+        ...
+
+
+class Producer(Struct, frozen=True):
+    """A kind of program that leaves runs.
+
+    Attributes:
+        name: How `--format` and the report call it.
+        locate: What the user named to a run of it.
+    """
+
+    name: str
+    locate: Callable[[str], LocatedRun]

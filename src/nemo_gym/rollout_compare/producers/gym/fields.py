@@ -1,0 +1,72 @@
+"""What NeMo Gym calls the fields of its rows. No other module of the package knows these names."""
+
+from __future__ import annotations
+
+from nemo_gym.rollout_compare.schema import Fields
+
+#: What a row says of its result, in the order of `facts_of`'s arguments.
+RESULT_PATHS = ("reward", "mask_sample", "instance_config.mask_sample", "failure_kind", "error", "response.metadata")
+
+#: What tells a row's attempt apart: the task's position in the run's input file, and the attempt's number.
+ATTEMPT_PATHS = ("_ng_task_index", "_ng_rollout_index")
+
+#: What the system was asked.
+INPUT_PATH = "responses_create_params.input"
+
+#: Where a row holds its verifier's output: a log's place, else the first of the others that is not blank.
+LOGS_PATH = "verifier_logs_dir"
+OUTPUT_PATHS = ("test_output", "verifier_stdout", "verifier_output")
+
+#: Fields that may hold a task's id, best first.
+KEY_CANDIDATES = (
+    "_ng_task_id",
+    "task_name",
+    "task_id",
+    "verifier_metadata.task_id",
+    "verifier_metadata.task_name",
+    "verifier_metadata.instance_id",
+    "verifier_metadata.id",
+)
+
+#: Fields that may hold it in other producers' rows; asked only after those, and never without saying so.
+FURTHER_CANDIDATES = (
+    "instance_id",
+    "problem_id",
+    "question_id",
+    "example_id",
+    "uuid",
+    "id",
+    "task_idx",
+    "scenario_id",
+    "responses_create_params.metadata.instance_id",
+    "responses_create_params.metadata.task_name",
+)
+
+#: A field that is an identity by its definition: it is never questioned.
+CERTAIN = ("_ng_task_id",)
+
+#: What rows say that were made of failed attempts, and the rollouts file that a row is of where a run has several.
+FAILED = "_ng_failed_attempt"
+SHARD = "_ng_shard"
+
+#: Fields of the record of a failed attempt.
+NOT_AN_ATTEMPT = ("_ng_unrouted_run_error", "_ng_dispatch_drained")
+OMITTED = "_ng_omitted_rollout"
+FAILURE_KINDS = ("failure_kind", "_ng_failure_class")
+FAILURE_REASONS = ("failure_reason", "_ng_failure_message")
+
+#: What the names of the files that lie beside rollouts end in, before `.jsonl`.
+FAILURES_ENDING = "_failures"
+PLANNED_ENDING = "_materialized_inputs"
+OTHER_ENDINGS = ("_reward_profiling",)
+
+#: What a row has that was run, and what it has that is to be run.
+RESULT_FIELDS = ("reward", "response", "mask_sample", "failure_kind", "error")
+ASKED_FIELD = "responses_create_params"
+
+
+def key_fields(key: str | None) -> Fields:
+    """The fields that may name the task: the given one, or those that are tried in turn."""
+    if key is None:
+        return Fields(KEY_CANDIDATES, FURTHER_CANDIDATES, CERTAIN, INPUT_PATH, ATTEMPT_PATHS[0])
+    return Fields((key,), (), (key,), INPUT_PATH, ATTEMPT_PATHS[0], said=True)

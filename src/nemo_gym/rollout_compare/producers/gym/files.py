@@ -1,0 +1,141 @@
+"""The files of one of NeMo Gym's runs: the rollouts, and what lies beside them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from nemo_gym.rollout_compare.files.inputs import Input, open_input
+from nemo_gym.rollout_compare.files.locate import Layout, Located, locate
+from nemo_gym.rollout_compare.producers.contract import Plan, Producer, Run, Shard
+from nemo_gym.rollout_compare.producers.depth import room_for_rows
+from nemo_gym.rollout_compare.producers.gym.facts import row_facts
+from nemo_gym.rollout_compare.producers.gym.failures import attempt_of, named_by_index, standing_failures
+from nemo_gym.rollout_compare.producers.gym.fields import (
+    ATTEMPT_PATHS,
+    FAILURES_ENDING,
+    OTHER_ENDINGS,
+    PLANNED_ENDING,
+    SHARD,
+    key_fields,
+)
+from nemo_gym.rollout_compare.producers.gym.rows import ROLLOUTS
+from nemo_gym.rollout_compare.producers.json_lines import RowsFile, decoder_for, rows_of
+from nemo_gym.rollout_compare.schema import Attempt, Batch, Fault, Row, attempt_part, no_rows
+
+#: How a run's files are named: the failures and the planned rows lie beside the rollouts.
+LAYOUT = Layout("rollouts", ".jsonl", FAILURES_ENDING, PLANNED_ENDING, OTHER_ENDINGS)
+
+
+class Sidecar(Struct, frozen=True):
+    """The file of a run's failed attempts."""
+
+    source: RowsFile
+
+    def standing(self, finished: Collection[Attempt], plan: Plan) -> Iterator[Batch]:
+        """A batch of one row for each failure that still stands; the last batch has the faults alone."""
+        fields = key_fields(plan.key).all()
+        pick = decoder_for((*ROLLOUTS.paths, *fields)).pick
+
+        def made_of(line: int, offset: int, row: dict[str, Any]) -> Batch:
+            columns = [[value] for value in pick(row)]
+            with room_for_rows():
+                return ROLLOUTS.batch(columns, fields, lines=[line], offsets=[offset], failed=True)
+
+        faults: list[Fault] = []
+        yield from standing_failures(rows_of(self.source, plan, faults), finished, made_of)
+        yield no_rows(faults, 0)
+
+
+class LocatedRollouts(Struct, frozen=True):
+    """The files of a run: rollouts, and those beside them."""
+
+    shards: tuple[Located, ...]
+
+    def files(self) -> list[Path]:
+        """The files that are read."""
+        return [path for shard in self.shards for path in shard.files()]
+
+    def folders(self) -> list[Path]:
+        """The folders of the rollouts, and of what they are links to."""
+        return [place.parent for shard in self.shards for place in (shard.main, Path(os.path.realpath(shard.main)))]
+
+    @contextmanager
+    def opened(self) -> Iterator[Run]:
+        """Open the files.
+
+        Raises:
+            CompareInputError: One of them cannot be read.
+        """
+        with ExitStack() as stack:
+            inputs: list[Input] = []
+
+            def opened(path: Path) -> RowsFile:
+                inputs.append(stack.enter_context(open_input(path)))
+                return RowsFile(inputs[-1], ROLLOUTS)
+
+            shards = [
+                Shard(
+                    opened(files.main),
+                    Sidecar(opened(files.failures)) if files.failures else None,
+                    opened(files.planned) if files.planned else None,
+                )
+                for files in self.shards
+            ]
+            yield Run(ROLLOUTS.name, shards, inputs)
+
+
+def locate_rollouts(named: str) -> LocatedRollouts:
+    """A run as the user names it: a file, a folder with one rollouts file, a pattern of shards, or standard input.
+
+    Raises:
+        CompareInputError: It is not clear which files are meant.
+    """
+    return LocatedRollouts(tuple(locate(named, LAYOUT)))
+
+
+#: NeMo Gym as a producer of runs.
+NEMO_GYM = Producer(ROLLOUTS.name, locate_rollouts)
+
+
+def load_rollouts(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """Every row of a run: those of the rollouts file, then a masked row for each failed attempt that stands.
+
+    The path may be of anything that the command takes: a file, a folder with one rollouts file, a pattern of shards.
+    Rows of several shards say which one they are of, so that what is compared is the same as in the command.
+
+    Raises:
+        CompareInputError: A file cannot be read or a line breaks a rule.
+    """
+    rows: list[dict[str, Any]] = []
+    failed: list[dict[str, Any]] = []
+    with locate_rollouts(os.fspath(path)).opened() as run:
+        for number, shard in enumerate(run.shards):
+            assert isinstance(shard.main, RowsFile)
+            own = [row for _, _, row in rows_of(shard.main, Plan(), check=row_facts)]
+            failures = list(_failures(shard, own)) if shard.failures else []
+            if len(run.shards) > 1:
+                for row in (*own, *failures):
+                    row[SHARD] = number
+            rows.extend(own)
+            failed.extend(failures)
+    return [*rows, *failed]
+
+
+def _failures(shard: Shard, own: Sequence[Row]) -> Iterator[dict[str, Any]]:
+    """The failures that stand beside a shard's own rows."""
+    assert isinstance(shard.failures, Sidecar)
+    finished = {attempt for row in own if (attempt := attempt_of(row))}
+    first: dict[int | str, Row] = {}
+    for row in own:
+        index = attempt_part(row.get(ATTEMPT_PATHS[0]))
+        if index is not None:
+            first.setdefault(index, row)
+    records = rows_of(shard.failures.source, Plan())
+    for row in standing_failures(records, finished, lambda _line, _offset, row: row):
+        yield named_by_index(row, first)

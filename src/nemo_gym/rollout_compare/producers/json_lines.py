@@ -1,0 +1,178 @@
+"""Runs whose attempts are JSON objects, one a line, whichever producer wrote them.
+
+What differs from producer to producer is data: a `RowFormat` says what the fields are called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from nemo_gym.rollout_compare.files.inputs import Input, check_unchanged, gone, reading
+from nemo_gym.rollout_compare.files.lines import Block, Line, LineCount, Piece, iter_blocks, pieces_of
+from nemo_gym.rollout_compare.producers.contract import Plan
+from nemo_gym.rollout_compare.producers.depth import room_for_rows
+from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, NotAnObject, RowDecoder, parse_object
+from nemo_gym.rollout_compare.producers.row_format import RowFormat
+from nemo_gym.rollout_compare.producers.seems import what_text_seems
+from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fields, Place, Record, Row, Wanted, no_rows
+
+
+@lru_cache(maxsize=32)
+def decoder_for(paths: tuple[str, ...]) -> RowDecoder:
+    """What gives the values at the paths of a row."""
+    return RowDecoder(paths)
+
+
+class RowsFile(Struct, frozen=True):
+    """A file with a row a line.
+
+    Attributes:
+        input: The file.
+        format: What its rows' fields are called.
+    """
+
+    input: Input
+    format: RowFormat
+
+    @property
+    def path(self) -> Path:
+        """What the user named."""
+        return self.input.path
+
+    @property
+    def size(self) -> int:
+        """How many bytes the file had when it was opened, as they are stored."""
+        return self.input.size
+
+    @property
+    def from_start(self) -> bool:
+        """Whether the file is compressed."""
+        return bool(self.input.magic)
+
+    @property
+    def output_fields(self) -> tuple[str, ...]:
+        """The fields that may hold a row's verifier output."""
+        return self.format.output_fields
+
+    def where(self, line: int) -> str:
+        """A row's place: `PATH:LINE`."""
+        return f"{self.path}:{line}"
+
+    def fields(self, key: str | None) -> Fields:
+        """The fields that may name the task."""
+        return self.format.fields_for(key)
+
+    def unchanged(self) -> bool:
+        """Whether the file is still what it was when it was opened."""
+        return self.input.unchanged()
+
+    def doubt(self) -> str | None:
+        """What the file seems to hold of whose rows none has a reward."""
+        return self.format.doubt(self.input) if self.format.doubt else None
+
+    def pieces(self, piece_bytes: int) -> list[Piece]:
+        """The file in pieces, a compressed one in one."""
+        return pieces_of(self.input, piece_bytes)
+
+    def batches(
+        self, piece: Piece, plan: Plan, wanted: Callable[[], Sequence[str]], on_bytes: Callable[[int], None]
+    ) -> Iterator[Batch]:
+        """The rows of a piece, a batch for each block of lines."""
+        count = LineCount(on_bytes)
+        for block in iter_blocks(piece, count):
+            fields = tuple(wanted())
+            try:
+                batch = self._batch(block.lines, block.numbers, block.offsets, fields, plan)
+            except (CompareInputError, RecursionError):
+                for one in self._one_by_one(block, fields, plan):
+                    yield one
+                    if one.faults and not plan.skip_bad_lines:
+                        return
+            else:
+                yield batch
+        yield no_rows((), count.lines)
+
+    def _batch(
+        self, lines: Sequence[Line], numbers: Sequence[int], offsets: Sequence[int], fields: tuple[str, ...], plan: Plan
+    ) -> Batch:
+        with room_for_rows():
+            columns = decoder_for((*self.format.paths, *fields)).columns(lines)
+            return self.format.batch(columns, fields, lines=numbers, offsets=offsets, planned=plan.planned)
+
+    def _one_by_one(self, block: Block, fields: tuple[str, ...], plan: Plan) -> Iterator[Batch]:
+        """The rows and the faults of a block in which some line is not a row."""
+        last = len(block.lines) - 1
+        for i, (number, offset, line) in enumerate(zip(block.numbers, block.offsets, block.lines, strict=True)):
+            try:
+                yield self._batch([line], [number], [offset], fields, plan)
+            except (CompareInputError, RecursionError) as error:
+                begins, ends = block.begins_file and not i, block.ends_unfinished and i == last
+                reason = self.reason_for(error, bytes(line), plan.key, begins_file=begins, unfinished=ends)
+                yield no_rows([Fault(number, reason)], number)
+
+    def reason_for(self, error: Exception, line: bytes, key: str | None, *, begins_file: bool, unfinished: bool) -> str:
+        """Why a line was refused, with its task as far as it can be told; what it may mean when the file ends there."""
+        if not isinstance(error, InvalidLine):
+            with room_for_rows():
+                return f"{error} (task {self.format.label(parse_object(line), key)})"
+        seems = what_text_seems(line) if begins_file else None
+        reason = f"{error}; {seems}" if seems else str(error)
+        if not isinstance(error, NotAnObject) and unfinished:
+            reason += ": the last line is cut off; the run may still be writing, or was killed"
+        return reason
+
+    def again(self, places: Sequence[Place], wanted: Wanted, *, grown: bool) -> Iterator[Record | Exception]:
+        """What is wanted of each row. The file is opened once, and read no further than the last of them."""
+        done = 0
+        try:
+            if not grown:
+                check_unchanged(self.input)
+            with reading(self.input) as (file, _):
+                for place in places:
+                    file.seek(place.offset)
+                    line = file.readline().removesuffix(b"\n")
+                    done += 1
+                    yield self._record(line, wanted)
+        except CompareInputError as error:
+            for _ in places[done:]:
+                yield error
+
+    def _record(self, line: bytes, wanted: Wanted) -> Record | Exception:
+        try:
+            with room_for_rows():
+                row: Row | None = parse_object(line) if wanted.row else None
+                return self.format.record(decoder_for(self.format.paths_for(wanted)).decode(line), wanted, row)
+        except (CompareInputError, RecursionError):
+            return gone(self.input)
+
+
+def rows_of(
+    source: RowsFile, plan: Plan, faults: list[Fault] | None = None, check: Callable[[Row], object] = bool
+) -> Iterator[tuple[int, int, dict[str, Any]]]:
+    """The whole rows of a file that pass a check, each with its line number and byte offset.
+
+    Raises:
+        CompareInputError: A line is not a row or does not pass, unless such lines are left out: then `faults` takes
+            them.
+    """
+    for block in iter_blocks(Piece(source.input)):
+        last = len(block.lines) - 1
+        for i, (number, offset, line) in enumerate(zip(block.numbers, block.offsets, block.lines, strict=True)):
+            data = bytes(line)
+            try:
+                row = parse_object(data)
+                with room_for_rows():
+                    check(row)
+            except CompareInputError as error:
+                begins, ends = block.begins_file and not i, block.ends_unfinished and i == last
+                reason = source.reason_for(error, data, plan.key, begins_file=begins, unfinished=ends)
+                if faults is None or not plan.skip_bad_lines:
+                    raise CompareInputError(f"{source.where(number)}: {reason}") from None
+                faults.append(Fault(number, reason))
+            else:
+                yield number, offset, row

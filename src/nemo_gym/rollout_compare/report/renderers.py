@@ -1,0 +1,32 @@
+"""What can be written to a file beside the report: a renderer for each option that asks for one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from nemo_gym.rollout_compare.report.terminal.text import Shown
+from nemo_gym.rollout_compare.schema import CompareResult
+
+#: Lines without their ends, or a whole file.
+Rendered = Iterable[str] | bytes
+
+Renderer = Callable[[CompareResult, Shown], Rendered]
+
+
+def _json_summary(result: CompareResult, _shown: Shown) -> Rendered:
+    from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines
+
+    return summary_lines(summary_dict(result))
+
+
+def _rerun(result: CompareResult, _shown: Shown) -> Rendered:
+    from nemo_gym.rollout_compare.report.rerun import tasks_to_rerun
+
+    return tasks_to_rerun(result)
+
+
+#: By the name of the option that says where to write. They are written in this order.
+RENDERERS: dict[str, Renderer] = {
+    "json_output": _json_summary,
+    "rerun": _rerun,
+}

@@ -1,0 +1,93 @@
+"""What tells tasks apart, and what tells attempts apart."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+#: A rollout, a failed attempt or a planned row, as its JSON object.
+Row = Mapping[str, Any]
+
+#: What tells a task apart: its id as text, or (taskset, id).
+Identity = str | tuple[str, str]
+
+#: What tells attempts apart: the task's position in the run's input file, and the attempt's number.
+Attempt = tuple[int | str, int | str]
+
+
+class Fields(Struct, frozen=True):
+    """The names under which a run's rows may say which task they are of.
+
+    Attributes:
+        usual: Those that usually name the task, best first; they are taken without a note.
+        further: Those that are asked only after these, and never taken without a note.
+        certain: Those that are ids by definition, whatever the task's input says.
+        input: What the task's input is called.
+        index: What the task's position in the run's input file is called.
+        said: Whether the user named the field: it is then the only one, and never questioned.
+    """
+
+    usual: tuple[str, ...]
+    further: tuple[str, ...] = ()
+    certain: tuple[str, ...] = ()
+    input: str = "task input"
+    index: str = "task index"
+    said: bool = False
+
+    def all(self) -> tuple[str, ...]:
+        """Every name, best first."""
+        return (*self.usual, *self.further)
+
+
+def text_of(value: Any) -> str:
+    """A value as text: a string as it is, anything else as JSON with sorted keys."""
+    if type(value) is str:
+        return value
+    if type(value) is int:
+        return str(value)
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
+
+
+def identity_of(value: Any) -> Identity:
+    """The task that a key's value names: its label, with the taskset where the value names one.
+
+    An object is a structured id, `{"taskset": S, "task_id": T}` (or `id`); one with neither is its JSON, keys sorted.
+    """
+    if not isinstance(value, Mapping):
+        return text_of(value)
+    task = value.get("task_id") if value.get("task_id") is not None else value.get("id")
+    if task is None:
+        return text_of(value)
+    taskset = value.get("taskset")
+    return text_of(task) if taskset is None else (text_of(taskset), text_of(task))
+
+
+def identities_of(values: Sequence[Any]) -> Sequence[Identity | None]:
+    """The tasks that a field's values name."""
+    if {str, type(None)}.issuperset(map(type, values)):
+        return values
+    return [value if value is None or type(value) is str else identity_of(value) for value in values]
+
+
+def attempt_part(value: Any) -> int | str | None:
+    """One half of the pair that tells attempts apart, as a value that can be looked up; 0.0 is 0."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if value is None or type(value) in (int, str) else text_of(value)
+
+
+def attempt_parts(values: Sequence[Any]) -> Sequence[int | str | None]:
+    """The same of many values."""
+    if {int, str, type(None)}.issuperset(map(type, values)):
+        return values
+    return [attempt_part(value) for value in values]
+
+
+def label_of(identity: Identity, *, with_taskset: bool) -> str:
+    """What an identity is called: `S/T` with its taskset, else `T`."""
+    if isinstance(identity, str):
+        return identity
+    return "/".join(identity) if with_taskset else identity[1]
