@@ -29,7 +29,10 @@ FIRST_LINES, LAST_LINES, WIDTH = 25, 60, 400
 _HOSTS = (
     (re.compile(r"registry\.npmjs\.org|registry\.yarnpkg\.com"), "registry.example"),
     (re.compile(r"(?:deb|security|snapshot)\.debian\.org"), "mirror.example"),
-    (re.compile(r"(?:files\.)?pythonhosted\.org|pypi\.org|proxy\.golang\.org|repo\.maven\.apache\.org"), "index.example"),
+    (
+        re.compile(r"(?:files\.)?pythonhosted\.org|pypi\.org|proxy\.golang\.org|repo\.maven\.apache\.org"),
+        "index.example",
+    ),
 )
 
 
@@ -86,7 +89,9 @@ def run(script: str, number: int, environment: dict[str, str]) -> str:
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             return ""
-        return "" if done.returncode == 0 and "exit" not in script else shortened(done.stdout.decode("utf-8", "replace"))
+        return (
+            "" if done.returncode == 0 and "exit" not in script else shortened(done.stdout.decode("utf-8", "replace"))
+        )
 
 
 def shortened(output: str) -> str:

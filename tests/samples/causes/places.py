@@ -82,14 +82,21 @@ def js(cause: str, body: str) -> list[Case]:
                      + _file(f"{w}.js", body) + "npm test"),
     ]  # fmt: skip
     if "require" not in body:
-        found.append(("vitest", lambda w: _file(f"{w}.test.mjs", f"import {{ describe, it }} from 'vitest';\n{test(w)}") + "vitest run"))
+        found.append(
+            (
+                "vitest",
+                lambda w: _file(f"{w}.test.mjs", f"import {{ describe, it }} from 'vitest';\n{test(w)}") + "vitest run",
+            )
+        )
     return _named(cause, found)
 
 
 def c(cause: str, body: str) -> list[Case]:
     """A program in C."""
     lib = " -lgridlib" if "library" in cause else ""
-    cmake = "cmake_minimum_required(VERSION 3.10)\nproject(p C)\nadd_executable(p {w}.c)\n" + ("target_link_libraries(p gridlib)\n" if lib else "")
+    cmake = "cmake_minimum_required(VERSION 3.10)\nproject(p C)\nadd_executable(p {w}.c)\n" + (
+        "target_link_libraries(p gridlib)\n" if lib else ""
+    )
     return _named(cause, [
         ("gcc", lambda w: _file(f"{w}.c", body) + f"gcc {w}.c -o {w}{lib}"),
         ("make", lambda w: _file(f"src/{w}.c", body) + _file("Makefile", f"{w}: src/{w}.c\n\tgcc -O2 -Wall -o {w} src/{w}.c{lib}\n") + "make"),
@@ -120,7 +127,7 @@ def go(cause: str, body: str) -> list[Case]:
     code = textwrap.indent(body.rstrip(), "\t")
     mod = _file("go.mod", "module example.com/m\n\ngo 1.19\n")
     main = f"package main\n\nfunc main() {{\n{code}\n}}\n"
-    test = f"package m\n\nimport \"testing\"\n\nfunc TestOk(t *testing.T) {{}}\n\nfunc TestWorks(t *testing.T) {{\n{code}\n}}\n"
+    test = f'package m\n\nimport "testing"\n\nfunc TestOk(t *testing.T) {{}}\n\nfunc TestWorks(t *testing.T) {{\n{code}\n}}\n'
     return _named(cause, [
         ("go run", lambda w: _file(f"{w}.go", main) + f"go run {w}.go"),
         ("go build", lambda w: mod + _file(f"{w}.go", main) + "go build -o prog . && ./prog"),
@@ -162,7 +169,10 @@ def java(cause: str, body: str) -> list[Case]:
     """Statements in Java."""
 
     def main(name: str) -> str:
-        return _file(f"{name}.java", f"public class {name} {{\n    public static void main(String[] args) throws Exception {{\n        {body.strip()}\n    }}\n}}\n")
+        return _file(
+            f"{name}.java",
+            f"public class {name} {{\n    public static void main(String[] args) throws Exception {{\n        {body.strip()}\n    }}\n}}\n",
+        )
 
     return _named(cause, [
         ("java", lambda w: main(w.title()) + f"java {w.title()}.java"),
@@ -175,7 +185,9 @@ def java(cause: str, body: str) -> list[Case]:
 
 def _maven(w: str, body: str) -> str:
     name = f"src/test/java/org/acme/{w.title()}Test.java"
-    code = body.strip().replace('assertTrue("stock was not reduced", false)', 'assertTrue(false, "stock was not reduced")')
+    code = body.strip().replace(
+        'assertTrue("stock was not reduced", false)', 'assertTrue(false, "stock was not reduced")'
+    )
     code = code.replace("org.junit.Assert.", "org.junit.jupiter.api.Assertions.")
     return _file(name, f"package org.acme;\nimport org.junit.jupiter.api.Test;\npublic class {w.title()}Test {{\n    @Test public void ok() {{}}\n"
                  f"    @Test public void works() throws Exception {{\n        {code}\n    }}\n}}\n") + "cp $(dirname $JS)/pom.xml . && mvn -o -B test"  # fmt: skip
@@ -230,7 +242,9 @@ def _phpunit(body: str) -> list[tuple[str, Callable[[str], str]]]:
 
 def phptest(cause: str, body: str) -> list[Case]:
     """What a PHPUnit test says."""
-    return _named(cause, [*_phpunit(body), ("phpunit teamcity off", lambda w: _phpunit(body)[0][1](w) + " --stop-on-failure")])
+    return _named(
+        cause, [*_phpunit(body), ("phpunit teamcity off", lambda w: _phpunit(body)[0][1](w) + " --stop-on-failure")]
+    )
 
 
 def perl(cause: str, body: str) -> list[Case]:
@@ -243,6 +257,4 @@ def perl(cause: str, body: str) -> list[Case]:
     ])  # fmt: skip
 
 
-PLACES = {
-    f.__name__: f for f in (py, syntax, js, c, rust, go, gotest, java, junit, ruby, rubytest, php, phptest, perl)
-}
+PLACES = {f.__name__: f for f in (py, syntax, js, c, rust, go, gotest, java, junit, ruby, rubytest, php, phptest, perl)}

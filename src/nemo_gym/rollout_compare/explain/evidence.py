@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +19,12 @@ from nemo_gym.rollout_compare.text.plain import states_left
 from nemo_gym.rollout_compare.text.terminal import one_line, without_escapes
 
 LINE_LIMIT = 500
+
+# What harnesses print when the tests are over, and how a shell under `set -x` shows what it is about to do.
+_END_MARK = ">>>>> End Test Output"
+# A difference of files has such lines, too.
+_DIFF = ("-", "@@", " ")
+_TRACE = re.compile(r"\++ ")
 _LINES_READ = 256
 
 
@@ -32,12 +39,14 @@ class Output(NamedTuple):
         text: As much of it as was read; None when there is none.
         cut: Whether that is not all of it.
         logs: The log's place as the row names it, None where it names none.
+        tests: What became of single tests, where the row says it.
     """
 
     evidence: Evidence
     text: str | None
     cut: bool
     logs: str | None
+    tests: Mapping[str, str] | None = None
 
 
 def output_of(said: Said, roots: LogRoots, tail: int) -> Output:
@@ -78,12 +87,12 @@ def _output(said: Said, roots: LogRoots, lines: int) -> Output:
     if said.logs:
         try:
             log = read_log(said.logs, roots, lines)
-            return Output(Evidence("file", log.path), log.text, not log.whole, said.logs)
+            return Output(Evidence("file", log.path), log.text, not log.whole, said.logs, said.tests)
         except LogUnavailable as error:
             why = str(error)
     for field, text in said.texts:
-        return Output(Evidence("field", field, unavailable=why), text, False, said.logs)
-    return Output(Evidence(None, unavailable=why or nothing_said(said.fields)), None, False, said.logs)
+        return Output(Evidence("field", field, unavailable=why), text, False, said.logs, said.tests)
+    return Output(Evidence(None, unavailable=why or nothing_said(said.fields)), None, False, said.logs, said.tests)
 
 
 def nothing_said(fields: Sequence[str]) -> str:
@@ -96,9 +105,32 @@ def tail_lines(text: str, count: int) -> list[str]:
     """The last `count` lines as they are safe to print: what was overwritten is gone, long lines are cut."""
     if count <= 0 or not text:
         return []
+    text = _of_the_run(text)
     count = min(count, len(text))
     lines = text.removesuffix("\n").rsplit("\n", count)[-count:]
     return [printable_line(line) for line in lines]
+
+
+def _of_the_run(text: str) -> str:
+    """The output up to where its harness says that the run ended, without what a shell traced after the last line.
+
+    What a harness does afterwards tells nothing of the run. If nothing but traces comes before, all of it stays.
+    """
+    mark = text.rfind(_END_MARK)
+    start = text.rfind("\n", 0, mark) + 1 if mark >= 0 else len(text)
+    kept = _without_traces(text[:start])
+    return kept if kept.strip() else _without_traces(text) or text
+
+
+def _without_traces(text: str) -> str:
+    end = len(text.rstrip())
+    while end > 0:
+        start = text.rfind("\n", 0, end) + 1
+        line = text[start:end]
+        if line.strip() and not _TRACE.match(line):
+            return text if line.startswith(_DIFF) else text[:end]
+        end = max(start - 1, 0)
+    return ""
 
 
 def printable_line(line: str) -> str:

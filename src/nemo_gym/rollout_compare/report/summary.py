@@ -34,6 +34,7 @@ def summary_dict(result: CompareResult) -> dict[str, Any]:
         "statistics": result.statistics and to_builtins(result.statistics),
         "flips": [_flip(flip) for flip in result.flips],
         "clusters": [_plain(cluster) for cluster in result.clusters],
+        "other_reasons": [_plain(group) for group in result.other_reasons],
         "gate": [to_builtins(rule) for rule in result.gate],
         "notes": [str(note) for note in result.notes],
         "tasks": [_task(task) for task in result.tasks],
@@ -61,6 +62,7 @@ def _flip(flip: Flip) -> dict[str, Any]:
         "tests": _plain(flip.tests),
         "signature": flip.signature,
         "repeats": _plain(flip.repeats),
+        "same_answer": flip.same_answer,
     }
 
 

@@ -14,24 +14,29 @@ A new kind of test output is one file with one function beside these, and one li
 """
 
 from nemo_gym.rollout_compare.explain.triage.changes import compare_attempts, compare_tests
-from nemo_gym.rollout_compare.explain.triage.clusters import SignedFlip, clusters
-from nemo_gym.rollout_compare.explain.triage.readers import read_test_file, read_tests, read_tests_status
+from nemo_gym.rollout_compare.explain.triage.clusters import SignedFlip, clusters, other_reasons
+from nemo_gym.rollout_compare.explain.triage.errors import ErrorLine
+from nemo_gym.rollout_compare.explain.triage.readers import read_test_file, read_tests, told_tests
 from nemo_gym.rollout_compare.explain.triage.results import Outcome, TestResults, merge_tests
-from nemo_gym.rollout_compare.explain.triage.signature import signature
+from nemo_gym.rollout_compare.explain.triage.signature import cause_of, errors_of, signature
 from nemo_gym.rollout_compare.schema import Cluster, TestChanges
 
 __all__ = [
     "Cluster",
+    "ErrorLine",
     "Outcome",
     "SignedFlip",
     "TestChanges",
     "TestResults",
+    "cause_of",
     "clusters",
     "compare_attempts",
     "compare_tests",
+    "errors_of",
     "merge_tests",
+    "other_reasons",
     "read_test_file",
     "read_tests",
-    "read_tests_status",
     "signature",
+    "told_tests",
 ]

@@ -1,10 +1,10 @@
 """The text of Ant's `junit` task, with its plain formatter.
 
-    Testsuite: MoneyTest
-    Tests run: 4, Failures: 1, Errors: 1, Skipped: 1, Time elapsed: 0.05 sec
-    Testcase: rounds took 0.003 sec
-            FAILED
-    expected:<4> but was:<3>
+Testsuite: MoneyTest
+Tests run: 4, Failures: 1, Errors: 1, Skipped: 1, Time elapsed: 0.05 sec
+Testcase: rounds took 0.003 sec
+FAILED
+expected:<4> but was:<3>
 """
 
 import re

@@ -1,9 +1,9 @@
 """A verdict, a colon and a name on each line, as automake, DejaGnu and the tests of Redis print it.
 
-    PASS: reads.sh
-    FAIL: rounds.sh
-    [ok]: SET and GET an item (3 ms)
-    [err]: MGET against non existing key in tests/unit/type/string.tcl
+PASS: reads.sh
+FAIL: rounds.sh
+[ok]: SET and GET an item (3 ms)
+[err]: MGET against non existing key in tests/unit/type/string.tcl
 """
 
 import re

@@ -95,7 +95,9 @@ _STATUS_WORDS = (
 
 _TABLE: tuple[tuple[re.Pattern[str], _Words], ...] = (
     (
-        re.compile(r"(?i:cannot connect to the docker daemon|failed to connect to the docker api)|docker\.sock: connect:"),
+        re.compile(
+            r"(?i:cannot connect to the docker daemon|failed to connect to the docker api)|docker\.sock: connect:"
+        ),
         "docker daemon not reachable",
     ),
     (re.compile(r"No such container: \S++"), "No such container"),
@@ -158,7 +160,10 @@ _TABLE: tuple[tuple[re.Pattern[str], _Words], ...] = (
         re.compile(r"(?:Failed to resolve import|Can't resolve) ['\"](?P<name>[^'\"]++)['\"]"),
         _quoted("Cannot find module"),
     ),
-    (re.compile(r"cannot load such file -- (?P<name>[^\s()]++)"), lambda found: f"cannot load such file -- {found['name']}"),
+    (
+        re.compile(r"cannot load such file -- (?P<name>[^\s()]++)"),
+        lambda found: f"cannot load such file -- {found['name']}",
+    ),
     (re.compile(r"Can't locate (?P<name>\S++) in @INC"), lambda found: f"Can't locate {found['name']} in @INC"),
     (
         re.compile(r"(?:ClassNotFoundException|NoClassDefFoundError): (?P<name>[\w.$/]++)"),

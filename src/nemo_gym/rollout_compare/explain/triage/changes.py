@@ -31,9 +31,7 @@ def compare_tests(old: TestResults | None, new: TestResults | None) -> TestChang
     return compare_attempts([old], [new])
 
 
-def compare_attempts(
-    old: Sequence[TestResults | None], new: Sequence[TestResults | None]
-) -> TestChanges | None:
+def compare_attempts(old: Sequence[TestResults | None], new: Sequence[TestResults | None]) -> TestChanges | None:
     """The same over all attempts of both sides: with several, a test broke or was fixed if its pass rate says so.
 
     Its rates must differ beyond noise (Fisher's exact p of 0.05 or less), or all of two or more attempts passed and all
@@ -77,7 +75,9 @@ def _under(outcomes: Mapping[str, Outcome], names: Mapping[str, str]) -> Mapping
 
 
 def _of_one_attempt(old: TestResults, new: TestResults) -> TestChanges:
-    passed_old, passed_new = ({name for name, outcome in side.outcomes.items() if outcome is Outcome.PASSED} for side in (old, new))
+    passed_old, passed_new = (
+        {name for name, outcome in side.outcomes.items() if outcome is Outcome.PASSED} for side in (old, new)
+    )
     return TestChanges(
         broken=natural(name for name in passed_old if new.outcomes.get(name) in _FAILED),
         fixed=natural(name for name in passed_new if old.outcomes.get(name) in _FAILED),

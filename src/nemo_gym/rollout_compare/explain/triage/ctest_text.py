@@ -1,10 +1,10 @@
 """CTest's text.
 
-    1/6 Test #1: reads ............................   Passed    0.00 sec
-    3/6 Test #3: waits ............................***Timeout   1.01 sec
-    20% tests passed, 4 tests failed out of 5
-    The following tests FAILED:
-              2 - writes (SEGFAULT)
+1/6 Test #1: reads ............................   Passed    0.00 sec
+3/6 Test #3: waits ............................***Timeout   1.01 sec
+20% tests passed, 4 tests failed out of 5
+The following tests FAILED:
+2 - writes (SEGFAULT)
 """
 
 import re

@@ -56,7 +56,11 @@ def _collect(tests: Iterator[Any], naming: str, *, truncated: bool) -> TestResul
 
 def _attempts(test: dict[str, Any]) -> list[Any]:
     attempts = test.get("retryAttempts")
-    return [attempt.get("status") for attempt in attempts if isinstance(attempt, dict)] if isinstance(attempts, list) else []
+    return (
+        [attempt.get("status") for attempt in attempts if isinstance(attempt, dict)]
+        if isinstance(attempts, list)
+        else []
+    )
 
 
 def _suite(test: dict[str, Any]) -> str:

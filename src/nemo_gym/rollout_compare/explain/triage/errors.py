@@ -52,7 +52,9 @@ _NO_COMMAND = (
     re.compile(r"make(?:\[\d++\])?: (?P<name>[^\s:*]++): (?:No such file or directory|Command not found|not found)$"),
     re.compile(r'exec: "(?P<name>[^"]++)": executable file not found'),
     re.compile(r"spawn(?:Sync)? (?P<name>[^\s/]++) ENOENT"),
-    re.compile(r"(?:\benv|\bfailed to run command|\bcannot run command|exec:?|xargs): ?['\u2018]?(?P<name>[^'\u2018\u2019\s/:]++)['\u2019]?: No such file or directory$"),
+    re.compile(
+        r"(?:\benv|\bfailed to run command|\bcannot run command|exec:?|xargs): ?['\u2018]?(?P<name>[^'\u2018\u2019\s/:]++)['\u2019]?: No such file or directory$"
+    ),
     re.compile(r"failed to run command ['\u2018](?P<name>[^'\u2019]++)['\u2019]: No such file or directory$"),
     re.compile(r"No such file or directory: b?'(?P<name>[\w+-]++)'$"),  # an argument list in Python
     re.compile(r"No such file or directory - (?P<name>[\w+-]++)(?: \(Errno::ENOENT\))?$"),  # Ruby
@@ -79,7 +81,6 @@ _TELLING = (
     re.compile(r"note: test did not panic as expected"),
     re.compile(r"terminate called after throwing an instance of .*"),
     re.compile(r"==\d++==ERROR: (?P<message>.*)"),
-    
     re.compile(r"(?:malloc|free|realloc|munmap_chunk)\w*\(\): .*|\*\*\* stack smashing detected.*"),
     re.compile(r"Makefile\S*:\d++: \*\*\* .*|make(?:\[\d++\])?: \*\*\* (?P<message>[^\[].*?)\.? ++Stop\.?$"),
     re.compile(r"\*\*\* (?P<message>[^\[].*?)\.? ++Stop\.?$"),

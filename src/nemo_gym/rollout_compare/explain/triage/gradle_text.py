@@ -1,9 +1,9 @@
 """Gradle's text, where the build logs its tests: one line for each.
 
-    MoneyTest > rounds FAILED
-        java.lang.AssertionError at MoneyTest.java:4
-    MoneyTest > adds PASSED
-    4 tests completed, 2 failed, 1 skipped
+MoneyTest > rounds FAILED
+java.lang.AssertionError at MoneyTest.java:4
+MoneyTest > adds PASSED
+4 tests completed, 2 failed, 1 skipped
 """
 
 import re

@@ -27,7 +27,9 @@ _ENDINGS = (
     re.compile(r" \(from versions: .*$"),
     re.compile(r" ==> expected: .*$"),
     re.compile(r" \([^\s,()]++, line \d++\)$"),
-    re.compile(r",? (?:repository does not exist or may require|we can conclude|so we can|Is the docker daemon running).*$"),
+    re.compile(
+        r",? (?:repository does not exist or may require|we can conclude|so we can|Is the docker daemon running).*$"
+    ),
     re.compile(r"\. Is the docker daemon running\?$"),
 )
 _RUBY = re.compile(r"(?P<message>.*) \((?P<name>[A-Z][\w:]*?(?:Error|Exception|Errno::\w++|Interrupt))\)$")
@@ -37,7 +39,9 @@ _ANY_ERROR = {"RuntimeError", "StandardError"}
 _LOCALS = re.compile(r"\b\w++\.<locals>\.")
 _ASSERTION = re.compile(r"assert\b|AssertionError: assert\b|Failed asserting|expect\(")
 _EXISTS = re.compile(r"assert (?:False|not True|None)\b.*\bwhere ")
-_REQUIREMENT = re.compile(r"(?:No matching distribution found for|Could not find a version that satisfies the requirement) (?P<name>[\w.-]++)")
+_REQUIREMENT = re.compile(
+    r"(?:No matching distribution found for|Could not find a version that satisfies the requirement) (?P<name>[\w.-]++)"
+)
 
 
 def shown(message: str) -> str | None:

@@ -1,7 +1,7 @@
 """One test under two names: run from another folder, or reported in another format.
 
-    ../tests/test_a.py::test_x        tests/test_a.py::test_x         another folder
-    test_a.py::TestT::test_x          tests.test_a.TestT.test_x       CTRF and JUnit XML
+../tests/test_a.py::test_x        tests/test_a.py::test_x         another folder
+test_a.py::TestT::test_x          tests.test_a.TestT.test_x       CTRF and JUnit XML
 """
 
 import re

@@ -1,9 +1,9 @@
 """The text of `cargo nextest`.
 
-            PASS [   0.005s] shop basket::adds
-            FAIL [   0.007s] shop::it rounds
-         SIGABRT [   0.030s] (2/9) shop crashes
-         Summary [   0.012s] 9 tests run: 7 passed, 2 failed, 1 skipped
+PASS [   0.005s] shop basket::adds
+FAIL [   0.007s] shop::it rounds
+SIGABRT [   0.030s] (2/9) shop crashes
+Summary [   0.012s] 9 tests run: 7 passed, 2 failed, 1 skipped
 """
 
 import re

@@ -54,17 +54,45 @@ _HINTS = (
     *("debconf: ", "delaying package configuration", "Full output truncated", "Skipping ", "use -v to"),
     *("Failed to import test module", "ImportError while importing test module", "test suites with failing"),
     *("error: subprocess-exited-with-error", "See above for output", "Interrupted: ", "stopping after", "no tests ran"),
-    *("(Wstat: ", "Looks like you failed", "Looks like your test", "Looks like you planned", "Dubious, test returned", "Non-zero exit status"),
+    *(
+        "(Wstat: ",
+        "Looks like you failed",
+        "Looks like your test",
+        "Looks like you planned",
+        "Dubious, test returned",
+        "Non-zero exit status",
+    ),
     *("Failed test ", "Failed tests:", "Failed (TODO)", "Test Summary Report", "skipped subtest", "Pending: ("),
     *("compilation terminated", "backtrace", "RUST_BACKTRACE", "Some errors have detailed", "For more details"),
     *("Unable to find image", "See 'docker", "fetch failed", "does not provide an export", "Run with `--verbose`"),
     *("Build step", "setup command", "ELIFECYCLE", "This is probably not a problem", "npm test failed"),
-    *("Compilation failure", "compilation failed", "COMPILATION ERROR", "exited with code 1", "Retrying (Retry", "errno: -"),
-    *("Test suite failed to run", "failed to execute command", "error: Recipe", "failing tests:", "Failed Tests", "Failed Suites"),
-    *("did not complete successfully: exit code: 1", "executor failed running", "Some index files failed", "Failed to fetch"),
+    *(
+        "Compilation failure",
+        "compilation failed",
+        "COMPILATION ERROR",
+        "exited with code 1",
+        "Retrying (Retry",
+        "errno: -",
+    ),
+    *(
+        "Test suite failed to run",
+        "failed to execute command",
+        "error: Recipe",
+        "failing tests:",
+        "Failed Tests",
+        "Failed Suites",
+    ),
+    *(
+        "did not complete successfully: exit code: 1",
+        "executor failed running",
+        "Some index files failed",
+        "Failed to fetch",
+    ),
 )
 _CUT = ("...", "\N{HORIZONTAL ELLIPSIS}")
-_STEP_FAILED = re.compile(r"(?:make|gmake|ninja)(?:\[\d++\])?: (?:\*\*\* \[|build stopped)|npm (?:error|ERR!) ++(?:command|path|signal|code|errno|syscall|enoent This) ")
+_STEP_FAILED = re.compile(
+    r"(?:make|gmake|ninja)(?:\[\d++\])?: (?:\*\*\* \[|build stopped)|npm (?:error|ERR!) ++(?:command|path|signal|code|errno|syscall|enoent This) "
+)
 
 
 def is_noise(line: str) -> bool:

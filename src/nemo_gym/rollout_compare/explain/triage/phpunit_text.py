@@ -1,10 +1,10 @@
 """PHPUnit's text: it names the tests that did not pass.
 
-    There was 1 failure:
-    1) MoneyTest::testRate with data set "none" (0)
-    Failed asserting that 0 is greater than 0.
-    Tests: 6, Assertions: 4, Errors: 1, Failures: 2, Skipped: 1.
-    OK (6 tests, 9 assertions)
+There was 1 failure:
+1) MoneyTest::testRate with data set "none" (0)
+Failed asserting that 0 is greater than 0.
+Tests: 6, Assertions: 4, Errors: 1, Failures: 2, Skipped: 1.
+OK (6 tests, 9 assertions)
 """
 
 import re

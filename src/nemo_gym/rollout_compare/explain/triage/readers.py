@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -97,16 +96,9 @@ def read_test_file(name: str, data: bytes) -> TestResults | None:
     return next((results for read in readers if (results := read(data)) is not None), None)
 
 
-def read_tests_status(status: Any) -> TestResults | None:
-    """The single tests of a row's `tests_status`, as SWE-bench reports it; None if it names none.
-
-    It has lists of names under `success` and `failure`, by the kind of test: `FAIL_TO_PASS`, `PASS_TO_PASS`.
-    """
+def told_tests(told: Mapping[str, str]) -> TestResults | None:
+    """Single tests of which a row itself tells, by name: `passed`, `failed`, `error` or `skipped`."""
     collected = Collector()
-    for kind in status.values() if isinstance(status, Mapping) else ():
-        for word, outcome in (("success", Outcome.PASSED), ("failure", Outcome.FAILED)):
-            names = kind.get(word) if isinstance(kind, Mapping) else None
-            for name in names if isinstance(names, list) else ():
-                if isinstance(name, str):
-                    collected.add(name, outcome)
-    return collected.results("status", truncated=False)
+    for name, outcome in told.items():
+        collected.add(name, Outcome(outcome))
+    return collected.results("row", truncated=False)

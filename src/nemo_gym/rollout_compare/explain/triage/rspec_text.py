@@ -1,12 +1,12 @@
 """RSpec's text: the tree of `--format documentation`, and the list of what failed.
 
-    Money
-      adds
-      when rounding
-        rounds half up (FAILED - 1)
-        waits (PENDING: Temporarily skipped with xit)
-    5 examples, 2 failures, 1 pending
-    rspec ./spec/money_spec.rb:5 # Money when rounding rounds half up
+Money
+adds
+when rounding
+rounds half up (FAILED - 1)
+waits (PENDING: Temporarily skipped with xit)
+5 examples, 2 failures, 1 pending
+rspec ./spec/money_spec.rb:5 # Money when rounding rounds half up
 """
 
 import re

@@ -1,11 +1,11 @@
 """The text of minitest and test-unit, with `-v` or without.
 
-    TestMoney#test_adds = 0.00 s = .
-      1) Failure:                                                <- minitest
-    TestMoney#test_rounds [mini.rb:4]:
-    TestMoney:                                                   <- test-unit
-      test_adds:            .: (0.000326)
-    Failure: test_rounds(TestMoney)
+TestMoney#test_adds = 0.00 s = .
+1) Failure:                                                <- minitest
+TestMoney#test_rounds [mini.rb:4]:
+TestMoney:                                                   <- test-unit
+test_adds:            .: (0.000326)
+Failure: test_rounds(TestMoney)
 """
 
 import re

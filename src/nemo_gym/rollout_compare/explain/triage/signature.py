@@ -1,6 +1,6 @@
 """The signature of a failure: the error that made it fail, made anonymous. See `docs/signatures.md`."""
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence
 
 from nemo_gym.rollout_compare.explain.triage.blocks import Reader
 from nemo_gym.rollout_compare.explain.triage.causes import FETCHING, MISSING
@@ -13,6 +13,9 @@ from nemo_gym.rollout_compare.text.plain import json_object, plain_lines
 LINE_LIMIT = 5_000
 WIDTH_LIMIT = 500
 
+#: More errors of an output are not kept.
+MOST_ERRORS = 300
+
 
 def signature(text: str | None, winner: str | None = None) -> str | None:
     """What the error that made an output fail says, on one line, with all that varies made anonymous.
@@ -24,10 +27,19 @@ def signature(text: str | None, winner: str | None = None) -> str | None:
     Returns:
         None if there is no output, or nothing known is in it.
     """
-    errors = [found for found in _errors(text) if found.message]
-    if not errors:
-        return None
-    harmless = _harmless(winner)
+    return cause_of(errors_of(text), errors_of(winner))
+
+
+def errors_of(text: str | None) -> tuple[ErrorLine, ...]:
+    """The errors of an output in their order, each once; of very many the first and the last."""
+    found = dict.fromkeys(error for error in _errors(text) if error.message)
+    errors = tuple(found)
+    return errors if len(errors) <= MOST_ERRORS else errors[: MOST_ERRORS // 2] + errors[-MOST_ERRORS // 2 :]
+
+
+def cause_of(errors: Sequence[ErrorLine], winner: Sequence[ErrorLine] = ()) -> str | None:
+    """The signature, by the errors of the losing output and those of the winning one."""
+    harmless = set(map(_key, winner))
     errors = [found for found in errors if _key(found) not in harmless]
     best = _best(errors)
     said = shown(best.message.partition("\n")[0]) if best else None
@@ -38,17 +50,13 @@ def signature(text: str | None, winner: str | None = None) -> str | None:
     return said
 
 
-def _best(errors: list[ErrorLine]) -> ErrorLine | None:
+def _best(errors: Sequence[ErrorLine]) -> ErrorLine | None:
     """The first of the greatest weight; of vague ones the last, which is the nearest to the verdict."""
     if not errors:
         return None
     weight = max(found.weight for found in errors)
     best = [found for found in errors if found.weight == weight]
     return best[-1] if weight is Weight.VAGUE else best[0]
-
-
-def _harmless(winner: str | None) -> Set[str]:
-    return {_key(found) for found in _errors(winner)} if winner else set()
 
 
 def _key(found: ErrorLine) -> str:

@@ -1,9 +1,9 @@
 """The text of sympy's own runner, with `verbose`.
 
-    sympy/core/tests/test_cache.py[6]
-    test_zz_broken E
-    test_lazy_function ok                                                     [FAIL]
-    =========== tests finished: 8 passed, 1 exceptions, in 0.08 seconds ============
+sympy/core/tests/test_cache.py[6]
+test_zz_broken E
+test_lazy_function ok                                                     [FAIL]
+=========== tests finished: 8 passed, 1 exceptions, in 0.08 seconds ============
 """
 
 import re

@@ -1,12 +1,12 @@
 """TAP, the Test Anything Protocol: what Perl's tests, `node --test`, tape and many others print.
 
-    1..3
-    ok 1 - reads
-    not ok 2 - rounds
-    ok 3 # SKIP later
-    not ok 4 - parses # TODO one day
-        ok 1 - adds          <- a subtest stands further right, before the test that it belongs to
-    ok 5 - money
+1..3
+ok 1 - reads
+not ok 2 - rounds
+ok 3 # SKIP later
+not ok 4 - parses # TODO one day
+ok 1 - adds          <- a subtest stands further right, before the test that it belongs to
+ok 5 - money
 """
 
 import re

@@ -20,7 +20,11 @@ from dataclasses import dataclass, field
 from nemo_gym.rollout_compare.explain.triage.results import BETWEEN, Collector, Outcome, TestResults
 from nemo_gym.rollout_compare.text.plain import lines
 
-_PASSED, _FAILED, _SKIPPED = "\u2713\u2714\u221a", "\u2715\u2717\u2718\u00d7\u2716", "\u25cb\u25cc\u2193\ufe63\u21a9\u2205\u270e"
+_PASSED, _FAILED, _SKIPPED = (
+    "\u2713\u2714\u221a",
+    "\u2715\u2717\u2718\u00d7\u2716",
+    "\u25cb\u25cc\u2193\ufe63\u21a9\u2205\u270e",
+)
 _OUTCOMES = {
     **dict.fromkeys(_PASSED, Outcome.PASSED),
     **dict.fromkeys(_FAILED, Outcome.FAILED),
@@ -34,7 +38,9 @@ _FILE = re.compile(r"(PASS|FAIL) ++([^\s:]++)(?: \(.*\))?$")
 _BULLET = "\u25cf "
 _VITEST_FILE = re.compile(r"(\S++) \(\d++ tests?\b")
 _VITEST_FAIL = re.compile(r"FAIL ++(\S++ > .*)")
-_KARMA = re.compile(r"(?:Chrome|HeadlessChrome|Chrome Headless|Firefox|Safari|PhantomJS|jsdom)\b[^()]{0,60}\([^()]{0,60}\):? ")
+_KARMA = re.compile(
+    r"(?:Chrome|HeadlessChrome|Chrome Headless|Firefox|Safari|PhantomJS|jsdom)\b[^()]{0,60}\([^()]{0,60}\):? "
+)
 
 # The counts at the end; "passed" is there unless none did.
 _COUNTS = (

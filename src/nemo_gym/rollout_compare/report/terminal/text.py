@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.report.terminal.difference import difference_lines
-from nemo_gym.rollout_compare.report.terminal.flips import cluster_lines, flip_lines
+from nemo_gym.rollout_compare.report.terminal.flips import cluster_lines, flip_lines, other_reason_lines
 from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT, counted, label, listed, section
 from nemo_gym.rollout_compare.schema import Category, CompareResult, Note, Side, TaskComparison
 from nemo_gym.rollout_compare.text.terminal import one_line
@@ -50,11 +50,13 @@ def report_lines(result: CompareResult, shown: Shown | None = None) -> Iterator[
     yield from _table(result.counts())
     yield from difference_lines(result)
     if shown.shows(Category.FLIPPED):
-        yield from cluster_lines(result.clusters)
+        yield from cluster_lines(result.clusters, result.flips, output=shown.output)
     for title, category in (("Flips", Category.FLIPPED), ("Flips with agent errors", Category.FLIPPED_AGENT_ERROR)):
         flips = [flip for flip in result.flips if flip.comparison.category is category]
         if shown.shows(category) and (flips or category is Category.FLIPPED):
             yield from flip_lines(title, flips, most=shown.max_flips, sides=shown.sides())
+    if shown.shows(Category.FLIPPED):
+        yield from other_reason_lines(result.other_reasons)
     for title, category, line in _LISTS:
         if shown.shows(category):
             yield from _list(title, [line(task) for task in result.by_category(category)])
