@@ -47,8 +47,10 @@ def _collect(tests: Iterator[Any], naming: str, *, truncated: bool) -> TestResul
         if isinstance(test, dict) and isinstance(test.get("name"), str) and isinstance(test.get("status"), str):
             outcome = _OUTCOMES.get(test["status"], Outcome.ERROR)
             # pytest's plugin files the parameters of one test as attempts at it: one that failed must not be lost.
-            if naming == "pytest" and outcome is Outcome.PASSED and "failed" in _attempts(test):
-                outcome, merged = Outcome.FAILED, True
+            attempts = _attempts(test) if naming == "pytest" else []
+            merged = merged or bool(attempts)
+            if outcome is Outcome.PASSED and "failed" in attempts:
+                outcome = Outcome.FAILED
             collected.add_by_suite(_suite(test), test["name"], outcome)
     results = collected.with_suites().results(naming, truncated=truncated)
     return replace(results, merged=merged) if results and merged else results

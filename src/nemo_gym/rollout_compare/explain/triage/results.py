@@ -36,7 +36,7 @@ class TestResults(Struct, frozen=True):
             two namings are compared by their endings.
         truncated: Tests may have passed that are not named here: the output's start or end is cut off, or its program
             was told to name failures only. That a test is not named then means nothing.
-        merged: Some tests stand for several, of which one failed: the output's text, if it names them, knows better.
+        merged: Some tests may stand for several: the output's text, if it names them, knows better.
     """
 
     __test__: ClassVar[bool] = False  # the name begins as that of a pytest class
