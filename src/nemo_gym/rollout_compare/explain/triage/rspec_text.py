@@ -41,7 +41,7 @@ def read_rspec(text: str) -> TestResults | None:
 def _read_tree(collected: Collector, said: list[str]) -> None:
     """A line is a group if the next one stands further right, else an example."""
     groups: list[tuple[int, str]] = []
-    for line, following in zip(said, [*said[1:], ""], strict=True):
+    for line, following in zip(said, [*said[1:], ""], strict=False):
         indent, name = len(line) - len(line.lstrip()), line.strip()
         groups = [(at, group) for at, group in groups if at < indent]
         if len(name) > _LONGEST or name.startswith(_OUTSIDE):
