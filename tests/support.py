@@ -1,18 +1,20 @@
-"""What several test files need: made-up runs, and settings for properties."""
+"""What several test files need: made-up runs, command lines, tables.
+
+Programs that tests start import this file too, so what takes long to import is imported where it is needed.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import jsonschema
-from hypothesis import HealthCheck, settings
 
 from nemo_gym.rollout_compare import summary_schema
 from nemo_gym.rollout_compare.app.cli import main
@@ -28,9 +30,6 @@ from nemo_gym.rollout_compare.producers.json_lines import RowsFile, decoder_for
 from nemo_gym.rollout_compare.schema import Attempt, Batch, Place, Record, Row, Side, Wanted
 from nemo_gym.rollout_compare.table.columns import Column
 from nemo_gym.rollout_compare.table.table import Table
-
-#: For properties: no test fails for the speed of the machine.
-PROPERTY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
@@ -68,6 +67,16 @@ def assert_refused(done: Done, *pieces: str) -> None:
     assert done.stderr.endswith("\n")
     for piece in pieces:
         assert piece in done.stderr
+
+
+#: When every file of a story or a document was last changed, as far as the command can see: 2026-11-02 14:10 UTC.
+CHANGED = 1_793_628_600
+
+
+def set_times(folder: Path) -> None:
+    """Give every file in a folder one time of its last change: what is printed of it is always the same."""
+    for path in folder.rglob("*"):
+        os.utime(path, (CHANGED, CHANGED))
 
 
 def put(path: str | Path, content: str | bytes) -> None:
@@ -156,7 +165,11 @@ def facts(table: Table) -> dict[str, Any]:
     return {
         "masked": table.masked_rows,
         "rows": [
-            [repr(table.reward[i]), *(column[i] for column in columns), {path: named[path][i] for path in named}]
+            [
+                repr(table.reward[i]),
+                *(said and str(said) for said in (column[i] for column in columns)),
+                {path: named[path][i] for path in named},
+            ]
             for i in range(len(table))
         ],
         "keys": {path: column.first_missing for path, column in table.keys.items()},
@@ -237,5 +250,18 @@ def summary(*words: str | Path) -> dict[str, Any]:
     done = run("--json", "dev", "compare", *words)
     assert (done.status, done.stderr) == (0, "")
     said: dict[str, Any] = json.loads(done.stdout)
-    jsonschema.validate(said, summary_schema())
+    assert_valid(said)
     return said
+
+
+def assert_valid(summary: Any) -> None:
+    """A JSON summary is as its schema says."""
+    _validator().validate(summary)
+
+
+@cache
+def _validator() -> Any:
+    from jsonschema import Draft202012Validator
+
+    Draft202012Validator.check_schema(summary_schema())
+    return Draft202012Validator(summary_schema())

@@ -84,7 +84,7 @@ def test_the_rows_and_the_keys_are_as_told(summary: dict[str, Any], report: str)
     assert rows
     old, old_masked, new, new_masked = rows.groups()
     assert f"(old {old} rows incl. {old_masked} masked, new {new} rows incl. {new_masked} masked)\n" in report
-    keys = re.search(r"Join key: old `(.*?)` with the prefix `(.*?)/` stripped, new `(.*?)`\.", told)
+    keys = re.search(r"Join key: old `(.*?)` with the prefix `(.*?)` stripped, new `(.*?)`\.", told)
     assert keys
     join = summary["join"]
     assert keys.groups() == (join["old_key"], join["old_prefix_stripped"], join["new_key"])

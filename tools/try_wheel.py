@@ -26,7 +26,7 @@ FIND_FILES = """
 import importlib.resources
 package = importlib.resources.files("nemo_gym.rollout_compare")
 print(package.joinpath("py.typed").is_file())
-print(package.joinpath("report", "summary.schema.json").is_file())
+print(bool(summary_schema()))
 """
 
 

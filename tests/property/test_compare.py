@@ -27,7 +27,9 @@ from nemo_gym.rollout_compare import (
     summary_dict,
     summary_schema,
 )
-from tests.support import PROPERTY, write_rows
+from nemo_gym.rollout_compare.report.notes import note_text
+from tests.properties import PROPERTY
+from tests.support import write_rows
 
 Rows = list[dict[str, Any]]
 
@@ -128,7 +130,7 @@ def _told(result: CompareResult) -> list[object]:
     tasks = [(t.task, t.category, t.winner, _order_free(t.old), _order_free(t.new)) for t in result.tasks]
     rows = (result.old_rows, result.new_rows, result.old_masked_rows, result.new_masked_rows)
     keys = (result.old_key, result.new_key, result.old_prefix_stripped, result.new_prefix_stripped)
-    return [tasks, rows, keys, result.keyed_by_taskset, [str(note) for note in result.notes], result.counts()]
+    return [tasks, rows, keys, result.keyed_by_taskset, [note_text(note) for note in result.notes], result.counts()]
 
 
 @PROPERTY

@@ -32,6 +32,7 @@ from nemo_gym.rollout_compare import (
     tail_lines,
     verifier_output,
 )
+from nemo_gym.rollout_compare.report.notes import note_message, note_names, note_text
 from tests import typing_user_code
 from tests.support import write_rows
 
@@ -342,7 +343,7 @@ class TestCompareRollouts:
         ]
         assert (result.counts()["masked_old"], result.counts()["masked_new"]) == (1, 2)
 
-    def test_a_nameless_failure_is_the_task_of_the_first_row_with_its_index(self, tmp_path: Path) -> None:
+    def test_an_anonymous_failure_is_the_task_of_the_first_row_with_its_index(self, tmp_path: Path) -> None:
         rows = [
             {"_ng_task_index": 4, "_ng_rollout_index": 0, "task_id": "a", "reward": 1.0},
             {"_ng_task_index": 4, "_ng_rollout_index": 1, "task_id": "b", "reward": 1.0},
@@ -352,7 +353,7 @@ class TestCompareRollouts:
         result = compare_rollouts(load_rollouts(tmp_path / "run.jsonl"), rows)
         assert _categories(result) == {"a": "masked", "b": "identical"}
 
-    def test_a_nameless_failure_is_not_the_task_of_another_failure_with_its_index(self, tmp_path: Path) -> None:
+    def test_an_anonymous_failure_is_not_the_task_of_another_failure_with_its_index(self, tmp_path: Path) -> None:
         main = [{"task_id": "a", "reward": 1.0}]
         write_rows(tmp_path / "run.jsonl", main)
         failures: Rows = [{"_ng_task_index": 4, "task_id": "b"}, {"_ng_task_index": 4}]
@@ -412,12 +413,12 @@ class TestCompareRollouts:
     def test_strips_the_prefix_that_one_side_alone_has(self) -> None:
         old = [{"task_id": "bench/a", "reward": 1}, {"task_id": "bench/b", "reward": 1}]
         result = compare_rollouts(old, [{"task_id": "a", "reward": 1}])
-        assert (result.old_prefix_stripped, result.new_prefix_stripped) == ("bench", None)
+        assert (result.old_prefix_stripped, result.new_prefix_stripped) == ("bench/", None)
         assert _categories(result) == {"a": "identical", "b": "missing"}
 
     def test_strips_the_prefix_even_if_no_task_joins_then(self) -> None:
         result = compare_rollouts([{"task_id": "a", "reward": 1}], [{"task_id": "bench/b", "reward": 1}])
-        assert (result.old_prefix_stripped, result.new_prefix_stripped) == (None, "bench")
+        assert (result.old_prefix_stripped, result.new_prefix_stripped) == (None, "bench/")
         assert _categories(result) == {"a": "missing", "b": "missing"}
 
     def test_failures_without_a_vote_are_not_among_the_rows_that_a_key_is_missing_from(self, tmp_path: Path) -> None:
@@ -433,7 +434,7 @@ class TestCompareRollouts:
         old, new = sides[::-1] if swap else sides
         result = compare_rollouts(old, new)
         prefixes = (result.old_prefix_stripped, result.new_prefix_stripped)
-        assert prefixes == ((None, "org/bench") if swap else ("org/bench", None))
+        assert prefixes == ((None, "org/bench/") if swap else ("org/bench/", None))
         assert _categories(result) == {"a": "identical", "b": "missing"}
 
     @pytest.mark.parametrize(
@@ -478,7 +479,7 @@ class TestCompareRollouts:
             "only": "identical",
             "shared": "missing",
         }
-        assert any("shared" in str(note) for note in result.notes)
+        assert any("shared" in note_text(note) for note in result.notes)
 
     def test_a_shared_id_joins_in_the_plain_sides_own_taskset(self) -> None:
         keyed = [{"task_id": {"taskset": taskset, "task_id": "a"}, "reward": 1} for taskset in ("R", "S")]
@@ -495,13 +496,15 @@ class TestCompareRollouts:
     def test_notes_name_the_tasksets_of_a_keyed_side(self, both: bool) -> None:
         keyed = [{"task_id": {"taskset": taskset, "task_id": taskset.lower()}, "reward": 1} for taskset in ("R", "S")]
         notes = compare_rollouts(keyed, keyed if both else [{"task_id": "r", "reward": 1}]).notes
-        assert [note.tasks for note in notes if "taskset" in note.message] == [("R", "S")] * (2 if both else 1)
+        assert [note_names(note) for note in notes if "taskset" in note_message(note)] == [("R", "S")] * (
+            2 if both else 1
+        )
         assert not compare_rollouts(keyed[:1], keyed[:1]).notes
 
     def test_notes_say_which_tasks_have_several_rows_on_either_side(self) -> None:
         one, two = ([{"task_id": task, "reward": 1}] for task in ("one", "two"))
         notes = compare_rollouts(one + two * 2, one * 2 + two).notes
-        assert {note.tasks: [side for side in ("old", "new") if side in note.message] for note in notes} == {
+        assert {note.tasks: [side for side in ("old", "new") if side in note_message(note)] for note in notes} == {
             ("two",): ["old"],
             ("one",): ["new"],
         }
@@ -516,7 +519,7 @@ class TestCompareRollouts:
         ]
         (note,) = compare_rollouts(rows, rows[1:]).notes
         assert note.tasks == ("many-rows",)
-        assert "old" in note.message
+        assert "old" in note_message(note)
 
     @pytest.mark.parametrize(
         ("row", "message"),

@@ -11,7 +11,18 @@ import pytest
 from nemo_gym.rollout_compare.compare.categories import MOST_AGREEING, compare_rollouts
 from nemo_gym.rollout_compare.compare.task_side import summarize_side
 from nemo_gym.rollout_compare.producers.gym.failures import failed_attempt
-from nemo_gym.rollout_compare.schema import Category, CompareInputError, JoinCheck, Side, TaskComparison, TaskSide
+from nemo_gym.rollout_compare.report.notes import note_message, note_names, note_text
+from nemo_gym.rollout_compare.schema import (
+    Category,
+    CompareInputError,
+    JoinCheck,
+    Mask,
+    MaskKind,
+    Repeats,
+    Side,
+    TaskComparison,
+    TaskSide,
+)
 from tests.support import row_at
 
 Row = dict[str, Any]
@@ -234,7 +245,7 @@ class TestAnonymousFailures:
             ("unknown#3", "masked"),
             ("unknown#4", "masked"),
         ]
-        crashed = TaskSide(1, None, 0, "mask_sample (failure_kind=crash)")
+        crashed = TaskSide(1, None, 0, Mask(MaskKind.MASK_SAMPLE, "crash"), masked_rows=1)
         assert [(task.old, task.new) for task in result.tasks[2:]] == [
             (crashed, None),
             (crashed, None),
@@ -353,7 +364,7 @@ class TestResult:
         assert (result.old_key, result.new_key) == ("task_name", "task_id")
         assert (result.old_rows, result.new_rows) == (2, 3)
         assert (result.old_masked_rows, result.new_masked_rows) == (1, 0)
-        assert (result.old_prefix_stripped, result.new_prefix_stripped) == ("p", None)
+        assert (result.old_prefix_stripped, result.new_prefix_stripped) == ("p/", None)
         assert not result.keyed_by_taskset
         assert [task.task for task in result.tasks] == ["a", "b", "t"]
 
@@ -383,7 +394,7 @@ class TestResult:
     def test_a_flip_of_several_attempts_a_side_has_its_repeats(self) -> None:
         [flip] = compare_rollouts([row(1), row(0), row(1)], [row(0), row(0)]).flips
         assert flip.repeats
-        assert (flip.repeats.old, flip.repeats.new) == ("2/3", "0/2")
+        assert flip.repeats == Repeats(2, 3, 0, 2, flip.repeats.p_value, within_noise=True)
         [flip] = compare_rollouts([row(1), row(0)], [row(0)]).flips
         assert flip.repeats is None
 
@@ -418,33 +429,44 @@ class TestNotes:
         other = [{"task_id": str(i), "reward": 1} for i in range(len(rows))]
         for side, runs in ((Side.OLD, (silent, other)), (Side.NEW, (other, silent))):
             note = f"no row of the {side} run has a 'reward', which is a number: all of its tasks are masked"
-            assert [str(one) for one in compare_rollouts(*runs).notes] == [note] * noted
-        assert [str(one) for one in compare_rollouts([], other).notes] == ["the old run has no rows"]
+            assert [note_text(one) for one in compare_rollouts(*runs).notes] == [note] * noted
+        assert [note_text(one) for one in compare_rollouts([], other).notes] == ["the old run has no rows"]
 
     def notes(self, old: list[Row], new: list[Row]) -> list[tuple[str, tuple[str, ...]]]:
-        return [(note.message, note.tasks) for note in compare_rollouts(old, new).notes]
+        return [(note_message(note), tuple(note_names(note))) for note in compare_rollouts(old, new).notes]
 
     def test_one_row_for_each_task_needs_no_note(self) -> None:
         assert self.notes(rows(a=1, b=1), rows(a=1, c=None)) == []
 
     def test_tasks_with_several_rows_are_noted_for_each_side(self) -> None:
-        [(message, tasks)] = self.notes([*rows(b=1, a=1), *rows(a=0)], rows(a=1, b=1))
-        assert "old" in message
-        assert "new" not in message
-        assert tasks == ("a",)
-        [(message, tasks)] = self.notes(rows(a=1), [*rows(b=1, a=1), *rows(a=0, b=0, c=0), *rows(c=0)])
-        assert "new" in message
-        assert "old" not in message
-        assert tasks == ("a", "b", "c")
+        several, uneven = self.notes([*rows(b=1, a=1), *rows(a=0)], rows(a=1, b=1))
+        assert several == (
+            "the old run has several rows a task (1 task x 2 attempts), compared by their mean reward",
+            ("a",),
+        )
+        assert uneven == ("1 of 2 joined tasks has different numbers of attempts on the two sides", ("a",))
+        several, uneven = self.notes(rows(a=1), [*rows(b=1, a=1), *rows(a=0, b=0, c=0), *rows(c=0, a=0)])
+        message = "the new run has several rows a task (3 tasks x 2 to 3 attempts), compared by their mean reward"
+        assert several == (message, ("a", "b", "c"))
+        assert uneven == ("1 of 1 joined task has different numbers of attempts on the two sides", ("a",))
 
     def test_the_same_tasks_on_both_sides_are_noted_once(self) -> None:
         twice = [*rows(b=1, a=1), *rows(a=0)]
-        [(_, tasks)] = self.notes(twice, twice)
+        [(message, tasks)] = self.notes(twice, twice)
+        assert message == "both runs have several rows a task (1 task x 2 attempts), compared by their mean reward"
         assert tasks == ("a",)
+
+    def test_the_same_tasks_with_other_numbers_of_rows_are_noted_apart(self) -> None:
+        notes = self.notes(rows(a=1) * 2, rows(a=1) * 3)
+        assert [message.split(",")[0] for message, _ in notes] == [
+            "the old run has several rows a task (1 task x 2 attempts)",
+            "the new run has several rows a task (1 task x 3 attempts)",
+            "1 of 1 joined task has different numbers of attempts on the two sides",
+        ]
 
     def test_different_tasks_on_both_sides_are_noted_apart(self) -> None:
         notes = self.notes([*rows(a=1, b=1), *rows(a=0)], [*rows(a=1, b=1), *rows(b=1)])
-        assert [tasks for _, tasks in notes] == [("a",), ("b",)]
+        assert [tasks for _, tasks in notes] == [("a",), ("b",), ("a", "b")]
 
     def test_several_anonymous_failures_are_no_rows_of_one_task(self) -> None:
         assert self.notes([*rows(a=1, b=1), FAILED, FAILED], rows(a=1, b=1)) == []

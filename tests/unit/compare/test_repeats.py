@@ -21,19 +21,19 @@ def side(rewards: list[float]) -> TaskSide:
 
 
 def test_a_flip_within_the_noise_of_its_attempts() -> None:
-    assert compare_repeats(attempts(3, 4), attempts(1, 4)) == Repeats("3/4", "1/4", near(34 / 70), True)
+    assert compare_repeats(attempts(3, 4), attempts(1, 4)) == Repeats(3, 4, 1, 4, near(34 / 70), True)
 
 
 def test_a_flip_beyond_the_noise_of_its_attempts() -> None:
-    assert compare_repeats(attempts(4, 4), attempts(0, 4)) == Repeats("4/4", "0/4", near(2 / 70), False)
+    assert compare_repeats(attempts(4, 4), attempts(0, 4)) == Repeats(4, 4, 0, 4, near(2 / 70), False)
 
 
 def test_unequal_numbers_of_attempts() -> None:
-    assert compare_repeats(attempts(2, 2), attempts(0, 8)) == Repeats("2/2", "0/8", near(1 / 45), False)
+    assert compare_repeats(attempts(2, 2), attempts(0, 8)) == Repeats(2, 2, 0, 8, near(1 / 45), False)
 
 
 def test_p_exactly_at_the_noise_level_is_beyond_it() -> None:
-    assert compare_repeats(attempts(2, 4), attempts(0, 12)) == Repeats("2/4", "0/12", 0.05, False)
+    assert compare_repeats(attempts(2, 4), attempts(0, 12)) == Repeats(2, 4, 0, 12, 0.05, False)
 
 
 @pytest.mark.parametrize("tried", [2, 3])

@@ -19,6 +19,8 @@ from nemo_gym.rollout_compare.compare.statistics import (
 )
 from nemo_gym.rollout_compare.schema import (
     Category,
+    Mask,
+    MaskKind,
     Side,
     SignificanceTest,
     Statistics,
@@ -262,7 +264,7 @@ def test_no_bounds_when_any_measured_reward_lies_outside_0_to_1(outside: float) 
 
 
 def side(reward: float | None, masked: str | None = None) -> TaskSide:
-    return TaskSide(1, reward, int(reward is not None), masked)
+    return TaskSide(1, reward, int(reward is not None), Mask(MaskKind.MASK_SAMPLE, masked) if masked else None)
 
 
 def test_measured_tasks_are_compared_and_the_others_bound_the_difference() -> None:

@@ -13,7 +13,7 @@ from nemo_gym.rollout_compare.compare import task_side as sides
 from nemo_gym.rollout_compare.compare.task_side import side_of, sides_of, summarize_side
 from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.join.joined import join
-from nemo_gym.rollout_compare.schema import CompareInputError, Side, TaskSide
+from nemo_gym.rollout_compare.schema import CompareInputError, Mask, MaskKind, Side, TaskSide
 
 
 def rows(*rewards: Any, **others: Any) -> list[dict[str, Any]]:
@@ -61,11 +61,12 @@ def test_masked_rows_count_in_the_mean_and_the_first_reason_is_told() -> None:
         rows=4,
         reward=0.5,
         reward_rows=2,
-        masked="3/4 rows masked: mask_sample (failure_kind=agent_timeout)",
+        mask=Mask(MaskKind.MASK_SAMPLE, "agent_timeout"),
+        masked_rows=3,
         failure_kind="late",
         flaky=True,
     )
-    assert summarize_side(rows(None)) == TaskSide(1, None, 0, masked="no reward")
+    assert summarize_side(rows(None)) == TaskSide(1, None, 0, mask=Mask(MaskKind.NO_REWARD), masked_rows=1)
     assert summarize_side(rows(None, None)).masked == "2/2 rows masked: no reward"
 
 

@@ -15,6 +15,7 @@ from nemo_gym.rollout_compare.join.asked import count_fields
 from nemo_gym.rollout_compare.producers import Plan, json_lines
 from nemo_gym.rollout_compare.producers.gym.fields import key_fields
 from nemo_gym.rollout_compare.producers.gym.rows import ROLLOUTS
+from nemo_gym.rollout_compare.report.notes import note_message
 from nemo_gym.rollout_compare.schema import CompareInputError
 from tests.support import alone, facts, places, read_files, rows_file
 
@@ -292,7 +293,7 @@ class TestChangedWhileRead:
         [table] = read_tables([(0, source, Plan())], 1)
         assert len(table) == 2
         [note] = table.notes
-        assert note.message.startswith(f"{source.path} changed while it was read")
+        assert note_message(note).startswith(f"{source.path} changed while it was read")
 
 
 class TestLeavingOut:
@@ -307,7 +308,7 @@ class TestLeavingOut:
             assert places(table) == [[f"{path}:{line}", offset] for line, offset in ((2, 2), (6, 52), (7, 82))]
             assert [row[0] for row in facts(table)["rows"]] == ["1.0"] * 3
             [note] = table.notes
-            assert note.message.startswith(f"{path}: 6 lines ")
+            assert note_message(note).startswith(f"{path}: 6 lines ")
             for line, error in (
                 (1, r"invalid JSON \(.+\)"),
                 (4, r"reward 'x' is not a number \(task unknown\)"),
@@ -315,13 +316,13 @@ class TestLeavingOut:
                 (8, "expected a JSON object per line"),
                 (9, "expected a JSON object per line"),
             ):
-                assert re.search(rf"\bline {line} \({error}", note.message)
-            assert "line 10" not in note.message
+                assert re.search(rf"\bline {line} \({error}", note_message(note))
+            assert "line 10" not in note_message(note)
 
     def test_any_number_of_processes_leaves_out_the_same(self, tmp_path: Path) -> None:
         path = file_of(tmp_path / "a.jsonl", self.LINES)
         [table] = read_files(path, skip=True)
-        expected = [facts(table), places(table), [note.message for note in table.notes]]
+        expected = [facts(table), places(table), [note_message(note) for note in table.notes]]
         assert alone(left_out_by_processes, path) == [expected] * 4
 
     def test_a_file_of_good_lines_leaves_nothing_out(self, tmp_path: Path) -> None:
@@ -332,7 +333,7 @@ class TestLeavingOut:
         path = file_of(tmp_path / "a.jsonl", [GOOD, b"{"])
         [table] = read_files(path, skip=True)
         [note] = table.notes
-        assert note.message.startswith(f"{path}: 1 line ")
+        assert note_message(note).startswith(f"{path}: 1 line ")
 
     def test_a_file_without_any_good_line_is_an_error(self, tmp_path: Path) -> None:
         path = file_of(tmp_path / "a.jsonl", [b"", b"{", b"5"])
@@ -348,7 +349,7 @@ def left_out_by_processes(path: str) -> list[Any]:
     outcomes = []
     for piece_bytes in (1, 7, 30, 64):
         [table] = read_files(path, jobs=2, piece_bytes=piece_bytes, skip=True)
-        outcomes.append([facts(table), places(table), [note.message for note in table.notes]])
+        outcomes.append([facts(table), places(table), [note_message(note) for note in table.notes]])
     return outcomes
 
 

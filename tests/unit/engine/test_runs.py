@@ -19,6 +19,7 @@ from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.engine.runs import run_tables
 from nemo_gym.rollout_compare.producers import Plan, locate_run
 from nemo_gym.rollout_compare.producers.depth import MOST_LEVELS
+from nemo_gym.rollout_compare.report.notes import note_message
 from nemo_gym.rollout_compare.schema import CompareInputError, Side
 from nemo_gym.rollout_compare.table.table import Table
 from tests.support import compare, facts, places, row_at, write_rows
@@ -273,15 +274,15 @@ class TestLeavingOut:
         [table] = tables_of(path, skip=True)
         assert [row[-1]["task_id"] for row in facts(table)["rows"]] == ["a", "b", "c"]
         [note] = table.notes
-        assert note.message.startswith(f"{sidecar}: 2 lines ")
-        assert re.search(r"line 2 \(expected a JSON object per line.*line 4 \(invalid JSON", note.message)
+        assert note_message(note).startswith(f"{sidecar}: 2 lines ")
+        assert re.search(r"line 2 \(expected a JSON object per line.*line 4 \(invalid JSON", note_message(note))
 
     def test_notes_of_rollouts_and_sidecar_are_notes_of_the_comparison(self, tmp_path: Path) -> None:
         path = run_of(tmp_path, [{"task_id": "a", "reward": 1}, {"task_id": "b", "reward": "x"}], [])
         path.with_name("rollouts_failures.jsonl").write_text("junk\n", "utf-8")
         tables = tables_of(path, path, skip=True)
         result = compare_tables(dict(zip(Side, tables, strict=True)))
-        assert [note.message.split(":")[0] for note in result.notes] == [
+        assert [note_message(note).split(":")[0] for note in result.notes] == [
             str(path),
             str(path.with_name("rollouts_failures.jsonl")),
         ] * 2
@@ -306,7 +307,7 @@ class TestKeys:
         path = run_of(tmp_path, main, [{"id": {"n": "b"}}, {"task_id": "x"}])
         [table] = tables_of(path, key="id.n")
         assert [row[-1] for row in facts(table)["rows"]] == [{"id.n": "a"}, {"id.n": "b"}, {"id.n": None}]
-        assert facts(table)["nameless"] == [2]
+        assert facts(table)["anonymous"] == [2]
 
     def test_a_script_that_gives_a_key_finds_the_tasks_that_the_command_finds(self, tmp_path: Path) -> None:
         old = run_of(tmp_path / "old", [{"id": {"n": "a"}, "reward": 1}, {"id": {"n": "b"}, "reward": 1}])

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import jsonschema
 import pytest
+from msgspec.structs import replace
 
-from nemo_gym.rollout_compare import compare_rollouts, render_report, summary_dict, summary_schema, verifier_output
+from nemo_gym.rollout_compare import compare_rollouts, render_report, summary_dict, verifier_output
 from nemo_gym.rollout_compare.compare import categories as compare_module
 from nemo_gym.rollout_compare.engine.runs import run_tables
 from nemo_gym.rollout_compare.explain.evidence import log_roots
@@ -21,7 +21,7 @@ from nemo_gym.rollout_compare.files import inputs as inputs_module
 from nemo_gym.rollout_compare.files.inputs import Input
 from nemo_gym.rollout_compare.producers import Plan, json_lines, locate_run
 from nemo_gym.rollout_compare.schema import CompareResult, Side
-from tests.support import put, run, write_rows
+from tests.support import assert_valid, put, run, write_rows
 
 Rows = list[dict[str, Any]]
 
@@ -51,7 +51,7 @@ def summary(old: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]], *optio
     done = run("--json", "dev", "compare", *paths, *options)
     assert (done.status, done.stderr) == (0, "")
     told = json.loads(done.stdout)
-    jsonschema.validate(told, summary_schema())
+    assert_valid(told)
     return told
 
 
@@ -460,7 +460,7 @@ def test_findings_are_values_of_the_result() -> None:
     assert after.tests.broken == ("tests/test_a.py::test_two",)
     assert [cluster.tasks for cluster in told.clusters] == [("t",)]
     for value in (result, told):
-        jsonschema.validate(json.loads(json.dumps(summary_dict(value))), summary_schema())
+        assert_valid(json.loads(json.dumps(summary_dict(value))))
 
 
 def test_a_script_explains_flips_by_the_folders_of_the_runs() -> None:
@@ -507,3 +507,31 @@ def test_a_row_alone_tells_its_output_and_where_it_is_from() -> None:
 def test_no_carriage_return_hides_a_verdict() -> None:
     found = flip({}, {"test_output": "1 failed\r 10%\r 20%\nbar 1%\rbar 2%\n"})
     assert found["new"]["lines"] == ["1 failed\\r 20%", "bar 2%"]
+
+
+class TestTwice:
+    """What is found is a function of the flips and the agreeing tasks: a second call replaces what the first found."""
+
+    def result(self, tmp_path: Path) -> CompareResult:
+        put("late/t.log", ONE)
+        agreeing, flipped = equal("a", BOTH, ONE), equal("t", BOTH, ONE)
+        old = [agreeing[0], {**flipped[0], "reward": 1}]
+        new = [agreeing[1], {"task_id": "t", "reward": 0, "verifier_logs_dir": "t.log"}]
+        return compare_rollouts(old, new)
+
+    def test_the_second_time_changes_nothing(self, tmp_path: Path) -> None:
+        once = explain_flips(self.result(tmp_path), ["late"], 2)
+        assert [str(note) for note in once.notes] == ["equal rewards, but single tests differ: a"]
+        assert [cluster.tasks for cluster in once.clusters] == [("t",)]
+        assert explain_flips(once, ["late"], 2) == once
+
+    def test_what_was_found_before_is_replaced(self, tmp_path: Path) -> None:
+        result = self.result(tmp_path)
+        before = explain_flips(result, [], 9)
+        found = explain_flips(before, ["late"], 1)
+        assert found == explain_flips(result, ["late"], 1)
+        assert found != before
+
+    def test_a_note_that_no_longer_holds_goes(self, tmp_path: Path) -> None:
+        once = explain_flips(self.result(tmp_path), ["late"])
+        assert explain_flips(replace(once, agreeing=()), ["late"]).notes == ()

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from nemo_gym.rollout_compare.producers.gym.failures import failed_attempt
+from nemo_gym.rollout_compare.report.notes import note_text
 from nemo_gym.rollout_compare.schema import JoinCheck, Side
 from tests.support import attempt, compare, join_rows, summary, write_rows, write_run
 
@@ -22,7 +23,7 @@ def ids(*values: Any, name: str = "task_id") -> list[Row]:
 
 
 def notes(old: Sequence[Row], new: Sequence[Row], key: str | None = None) -> list[str]:
-    return [str(note) for note in join_rows(old, new, key).notes]
+    return [note_text(note) for note in join_rows(old, new, key).notes]
 
 
 class TestInputs:
@@ -137,8 +138,16 @@ class TestNearMisses:
     def test_others_are_not(self, old: str, new: str) -> None:
         assert self.near([old], [new]) == []
 
-    def test_all_are_in_the_order_of_the_new_labels(self) -> None:
-        assert self.near(["A", "b", "X"], ["B", "a", "y"]) == ["'b' and 'B', 'A' and 'a'"]
+    def test_all_are_in_the_order_of_what_they_have_in_common(self) -> None:
+        assert self.near(["A", "b", "X"], ["B", "a", "y"]) == ["'A' and 'a', 'b' and 'B'"]
+
+    @pytest.mark.parametrize(
+        ("old", "new", "told"),
+        [(["Fix", "FIX"], ["fix"], "'FIX', 'Fix' and 'fix'"), (["a"], ["A", "a "], "'a' and 'A', 'a '")],
+    )
+    def test_swapping_the_runs_mirrors_them(self, old: list[str], new: list[str], told: str) -> None:
+        assert self.near(old, new) == [told]
+        assert self.near(new, old) == [" and ".join(reversed(told.split(" and ")))]
 
     def test_only_tasks_of_one_side_each_count(self) -> None:
         assert self.near(["a", "A"], ["A"]) == []

@@ -12,6 +12,7 @@ from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.join.joined import Join, detect_task_key, join
 from nemo_gym.rollout_compare.producers.gym.failures import failed_attempt
 from nemo_gym.rollout_compare.producers.gym.fields import KEY_CANDIDATES
+from nemo_gym.rollout_compare.report.notes import note_message, note_names, note_text
 from nemo_gym.rollout_compare.schema import CompareInputError, Side
 from tests.support import read_files, write_rows
 
@@ -117,7 +118,7 @@ class TestDetection:
         assert found(ids("a", "b"), ids("b", "c")) == {"a": ([0], []), "b": ([1], [0]), "c": ([], [1])}
 
 
-class TestVotelessFailures:
+class TestAnonymousFailures:
     def test_a_failure_that_names_no_task_has_no_vote(self) -> None:
         assert keys([*ids("a"), failure()], [failure(_ng_task_index=1), row("task_name", "a")]) == (
             "task_id",
@@ -131,7 +132,7 @@ class TestVotelessFailures:
 
     def test_a_failure_that_names_its_task_in_no_field_of_the_rows_spoils_every_key(self) -> None:
         message = refusal([*ids("a", "b"), failure(task_name="a")], ids("a"))
-        assert message.startswith("row 3: ")
+        assert message.startswith("no task id field found: row 3 has no ")
         assert "3 rows" in message
 
     def test_a_side_of_nothing_but_such_failures_takes_the_others_key(self) -> None:
@@ -142,7 +143,7 @@ class TestVotelessFailures:
         assert list(joined(named, failures).rows[Side.NEW].anonymous()) == [0, 1]
 
     def test_a_masked_row_that_is_no_failed_attempt_has_a_vote(self) -> None:
-        assert refusal([*ids("a"), {"mask_sample": True}], ids("a")).startswith("row 2: ")
+        assert refusal([*ids("a"), {"mask_sample": True}], ids("a")).startswith("no task id field found: row 2 has no ")
 
     def test_an_empty_side_takes_the_others_key(self) -> None:
         assert keys([], [row("verifier_metadata.id", "a")]) == ("verifier_metadata.id",) * 2
@@ -155,7 +156,7 @@ class TestVotelessFailures:
         assert detect_task_key([]) is None
         assert detect_task_key([failure()]) is None
 
-    def test_a_nameless_failure_is_the_task_of_the_first_main_row_with_its_index(self) -> None:
+    def test_an_anonymous_failure_is_the_task_of_the_first_main_row_with_its_index(self) -> None:
         old = [
             row("task_id", "a", _ng_task_index=4),
             row("task_id", "b", _ng_task_index=5),
@@ -239,32 +240,32 @@ class TestNoKey:
 
     def test_it_names_the_first_row_without_the_best_candidate_and_points_to_key(self) -> None:
         message = refusal(self.OLD, ids("a"))
-        assert message.startswith("row 3: ")
+        assert message.startswith("no task id field found: row 3 has no ")
         assert "'task_name'" in message
         assert "--key" in message
 
     def test_of_two_candidates_that_stand_on_as_many_rows_the_first_is_the_best(self) -> None:
         message = refusal([row("task_id", "a"), row("task_name", "b"), row("task_id", "c"), row("task_name", "d")], [])
-        assert message.startswith("row 1: ")
+        assert message.startswith("no task id field found: row 1 has no ")
         assert "'task_name'" in message
 
     def test_the_new_side_is_checked_too(self) -> None:
-        assert refusal(ids("a"), self.OLD).startswith("row 3: ")
+        assert refusal(ids("a"), self.OLD).startswith("no task id field found: row 3 has no ")
 
     def test_rows_without_any_candidate_are_told_too(self) -> None:
         message = refusal(ids("a"), [{"reward": 1}])
-        assert message.startswith("row 1: ")
+        assert message.startswith("no task id field found: row 1 has no ")
         assert "1 row" in message
 
     def test_failures_without_a_vote_are_not_counted(self) -> None:
         assert "6 rows" in refusal([failure(), *self.OLD, failure()], ids("a"))
-        assert refusal([failure(), *self.OLD], ids("a")).startswith("row 4: ")
+        assert refusal([failure(), *self.OLD], ids("a")).startswith("no task id field found: row 4 has no ")
 
     def test_a_file_row_is_named_by_path_and_line(self, tmp_path: Path) -> None:
         path = tmp_path / "new.jsonl"
-        path.write_text('\n{"task_id": "a"}\n\n{"task_id": null}\n', "utf-8")
+        path.write_text('\n{"task_id": "a", "reward": 1}\n\n{"task_id": null}\n', "utf-8")
         [table] = read_files(path)
-        with pytest.raises(CompareInputError, match=f"^{path}:4: "):
+        with pytest.raises(CompareInputError, match=f"^no task id field found: {path}:4 "):
             join({Side.OLD: table_of(ids("a")), Side.NEW: table})
 
 
@@ -312,7 +313,7 @@ class TestTasksets:
         made = joined(of_set("A", "x"), of_set("B", "x"))
         assert found_in(made) == {"x": ([0], [0])}
         assert not made.keyed_by_taskset
-        assert [str(note) for note in made.notes] == [
+        assert [note_text(note) for note in made.notes] == [
             "the runs name different tasksets, and tasks join by their ids alone: old A; new B"
         ]
         assert joined(of_set("A", "x"), [*of_set("A", "x")]).notes == ()
@@ -350,10 +351,10 @@ class TestTasksets:
 
     def test_several_tasksets_on_a_side_are_noted(self) -> None:
         made = joined([*of_set("A", "x"), *of_set("B", "y")], ids("x"))
-        assert [note.tasks for note in made.notes] == [("A", "B")]
-        assert "old" in made.notes[0].message
+        assert [note_names(note) for note in made.notes] == [("A", "B")]
+        assert "old" in note_message(made.notes[0])
         both = joined([*of_set("A", "x"), *of_set("B", "y")], [*of_set("A", "x"), *of_set("C", "y")])
-        assert [note.tasks for note in both.notes] == [("A", "B"), ("A", "C")]
+        assert [note_names(note) for note in both.notes] == [("A", "B"), ("A", "C")]
 
     def test_a_plain_id_among_keyed_ones_keeps_its_own_label(self) -> None:
         keyed = [*of_set("A", "x"), *of_set("B", "x"), *ids("p")]
@@ -379,14 +380,14 @@ class TestPrefix:
     @pytest.mark.parametrize(
         ("with_prefix", "without", "tasks", "prefix"),
         [
-            (["p/a", "p/b"], ["a", "c"], ["a", "b", "c"], "p"),
-            (["p/a"], ["a"], ["a"], "p"),
-            (["p/q/a", "p/q/b"], ["a"], ["a", "b"], "p/q"),
-            (["p/q/a", "p/q/b"], ["q/a"], ["q/a", "q/b"], "p"),
-            (["p/r/a", "p/s/a"], ["s/a", "b"], ["b", "r/a", "s/a"], "p"),
-            (["p/a", "p/b"], ["c"], ["a", "b", "c"], "p"),
-            (["p/a/b"], ["a/b"], ["a/b"], "p"),
-            (["p/", "p/a"], ["a"], ["", "a"], "p"),
+            (["p/a", "p/b"], ["a", "c"], ["a", "b", "c"], "p/"),
+            (["p/a"], ["a"], ["a"], "p/"),
+            (["p/q/a", "p/q/b"], ["a"], ["a", "b"], "p/q/"),
+            (["p/q/a", "p/q/b"], ["q/a"], ["q/a", "q/b"], "p/"),
+            (["p/r/a", "p/s/a"], ["s/a", "b"], ["b", "r/a", "s/a"], "p/"),
+            (["p/a", "p/b"], ["c"], ["a", "b", "c"], "p/"),
+            (["p/a/b"], ["a/b"], ["a/b"], "p/"),
+            (["p/", "p/a"], ["a"], ["", "a"], "p/"),
         ],
     )
     def test_one_sides_prefix_is_stripped(
@@ -423,13 +424,13 @@ class TestPrefix:
 
     def test_failures_have_labels_too(self) -> None:
         made = joined(ids("p/a"), [*ids("a"), failure(task_id="b"), failure()])
-        assert made.prefixes == {Side.OLD: "p", Side.NEW: None}
+        assert made.prefixes == {Side.OLD: "p/", Side.NEW: None}
         assert joined([*ids("p/a"), failure(task_id="b")], ids("a")).prefixes == {Side.OLD: None, Side.NEW: None}
 
     def test_a_given_keys_labels_are_stripped_as_well(self) -> None:
         made = joined([row("id", "p/a")], [row("id", "a")], "id")
         assert found_in(made) == {"a": ([0], [0])}
-        assert made.prefixes[Side.OLD] == "p"
+        assert made.prefixes[Side.OLD] == "p/"
 
     def test_a_taskset_is_no_prefix(self) -> None:
         keyed = [*of_set("A", "x"), *of_set("B", "x")]

@@ -12,6 +12,7 @@ from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.join.planned import planned_columns, planned_identity, planned_places, unrecorded_note
 from nemo_gym.rollout_compare.producers.gym.failures import failed_attempt
 from nemo_gym.rollout_compare.producers.gym.fields import SHARD
+from nemo_gym.rollout_compare.report.notes import note_text
 from nemo_gym.rollout_compare.schema import Side
 from nemo_gym.rollout_compare.table.table import Table
 from tests.support import assert_refused, attempt, compare, summary, write_rows, write_run
@@ -28,7 +29,7 @@ def run_table(rows: Sequence[Row], planned: Sequence[Row], failures: Sequence[Ro
 
 def unrecorded(rows: Sequence[Row], planned: Sequence[Row], failures: Sequence[Row] = ()) -> str | None:
     note = unrecorded_note(run_table(rows, planned, failures), Side.OLD)
-    return str(note) if note else None
+    return note_text(note) if note else None
 
 
 class TestPlaces:
@@ -177,7 +178,7 @@ class TestCommand:
         path = write_run(tmp_path / "old.jsonl", [attempt(f"{i}+{i}?", i, 0) for i in range(3)], (), planned)
         said = summary(path, path)
         assert said["join"]["old_key"] == "responses_create_params.input"
-        assert said["notes"] == [
+        assert said["notes"][1:] == [
             (
                 "both runs are joined by the task input, what the system was asked "
                 "(materialized_inputs:task_name: rejected, 3 rows share 'sums' with 3 different inputs)"
@@ -250,7 +251,7 @@ class TestCommand:
         with planned.open("a", encoding="utf-8") as file:
             file.write("[]\n")
         assert_refused(compare(old, old), f"{planned}:2: expected a JSON object per line")
-        assert f"{planned}: 1 line " in summary(old, old, "--skip-bad-lines")["notes"][0]
+        assert f"{planned}: 1 line " in summary(old, old, "--skip-bad-lines")["notes"][1]
 
     def test_those_of_a_link_are_beside_what_it_leads_to(self, tmp_path: Path) -> None:
         (tmp_path / "run").mkdir()

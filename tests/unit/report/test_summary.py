@@ -17,9 +17,16 @@ from nemo_gym.rollout_compare.schema import (
     Evidence,
     Flip,
     JoinCheck,
+    Mark,
+    Mask,
+    MaskKind,
     Note,
+    NoteKind,
+    Provenance,
+    ReadFile,
     Repeats,
     Rule,
+    RunSource,
     Side,
     SignificanceTest,
     Statistics,
@@ -32,14 +39,14 @@ from nemo_gym.rollout_compare.schema import (
 )
 from tests.support import NOWHERE
 
-MASKED = TaskSide(3, 0.5, 2, "1/3 rows masked: no reward", None, "tests")
+MASKED = TaskSide(3, 0.5, 2, Mask(MaskKind.NO_REWARD), None, "tests", masked_rows=1)
 TASKS = (
     TaskComparison("a", Category.IDENTICAL, TaskSide(1, 1.0, 1), TaskSide(1, 1.0, 1)),
     TaskComparison("b", Category.FLIPPED, TaskSide(1, 1.0, 1), TaskSide(2, 0.5, 2, failure_kind="tests"), Side.OLD),
     TaskComparison(
-        "c", Category.FLIPPED_AGENT_ERROR, TaskSide(1, 0.0, 1, None, "error: x"), TaskSide(1, 1.0, 1), Side.NEW
+        "c", Category.FLIPPED_AGENT_ERROR, TaskSide(1, 0.0, 1, None, Mark("error", "x")), TaskSide(1, 1.0, 1), Side.NEW
     ),
-    TaskComparison("d", Category.MASKED, MASKED, TaskSide(1, None, 0, "no reward")),
+    TaskComparison("d", Category.MASKED, MASKED, TaskSide(1, None, 0, Mask(MaskKind.NO_REWARD))),
     TaskComparison("e", Category.MISSING, None, TaskSide(1, 0.25, 1)),
 )
 FLIPS = (
@@ -50,7 +57,7 @@ FLIPS = (
         Evidence("file", "new/logs/b/test-stdout.txt", ("one", "two"), "passed over"),
         TestChanges(("x", "y"), ("z",)),
         "ValueError: <n>",
-        Repeats("3/4", "1/4", 0.5, True),
+        Repeats(3, 4, 1, 4, 0.5, True),
     ),
     Flip(
         TASKS[2],
@@ -83,13 +90,19 @@ RESULT = CompareResult(
     new_rows=6,
     old_masked_rows=1,
     new_masked_rows=1,
-    old_prefix_stripped="bench",
-    notes=(Note("repeats", tuple(f"t{i}" for i in range(30))), Note("plain")),
+    old_prefix_stripped="bench/",
+    notes=(Note(NoteKind.OTHER_INPUT, tasks=tuple(f"t{i}" for i in range(30))), Note(NoteKind.NO_ROWS, Side.NEW)),
     join_check=JoinCheck(4, 3, 2, ("b", "d")),
     statistics=STATISTICS,
     flips=FLIPS,
     clusters=(Cluster("ValueError: <n>", Side.OLD, ("b",)),),
     gate=(Rule("lost>2", 1, False), Rule("worse", "worse", True)),
+    run=Provenance(
+        "1.2",
+        {"tail": 3, "logs_root": ["a", "b"]},
+        RunSource((ReadFile("old.jsonl", 123, 1_793_628_600), ReadFile("old_failures.jsonl", 4, 0)), "rollouts", 6),
+        RunSource((ReadFile("standard input", 5, None),), "rollouts", 6),
+    ),
 )
 EMPTY = CompareResult((), "k", "k", 0, 0, 0, 0, statistics=paired_statistics([], []))
 VALIDATOR = Draft202012Validator(summary_schema())
@@ -98,6 +111,23 @@ VALIDATOR = Draft202012Validator(summary_schema())
 def test_the_whole_summary() -> None:
     assert summary_dict(RESULT) == {
         "schema_version": 1,
+        "run": {
+            "version": "1.2",
+            "options": {"tail": 3, "logs_root": ["a", "b"]},
+            "old": {
+                "files": [
+                    {"path": "old.jsonl", "size": 123, "modified": "2026-11-02T14:10:00Z"},
+                    {"path": "old_failures.jsonl", "size": 4, "modified": "1970-01-01T00:00:00Z"},
+                ],
+                "reader": "rollouts",
+                "rows": 6,
+            },
+            "new": {
+                "files": [{"path": "standard input", "size": 5, "modified": None}],
+                "reader": "rollouts",
+                "rows": 6,
+            },
+        },
         "counts": {
             "tasks": 5,
             "identical": 1,
@@ -115,7 +145,7 @@ def test_the_whole_summary() -> None:
         "join": {
             "old_key": "task_name",
             "new_key": "_ng_task_id",
-            "old_prefix_stripped": "bench",
+            "old_prefix_stripped": "bench/",
             "new_prefix_stripped": None,
             "keyed_by_taskset": False,
         },
@@ -168,7 +198,7 @@ def test_the_whole_summary() -> None:
             {"rule": "lost>2", "value": 1, "tripped": False},
             {"rule": "worse", "value": "worse", "tripped": True},
         ],
-        "notes": ["repeats: " + ", ".join(f"t{i}" for i in range(30)), "plain"],
+        "notes": ["same id, different task input: " + ", ".join(f"t{i}" for i in range(30)), "the new run has no rows"],
         "tasks": [
             {"task": "a", "category": "identical", "winner": None, "old": _json_side(1.0), "new": _json_side(1.0)},
             {
@@ -248,12 +278,25 @@ class TestSchema:
     def test_documents_every_key_that_a_summary_has(self) -> None:
         schema, summary = summary_schema(), summary_dict(RESULT)
         assert schema["properties"].keys() == summary.keys()
-        assert schema["properties"]["counts"]["properties"].keys() == summary["counts"].keys()
-        assert schema["properties"]["join"]["properties"].keys() == summary["join"].keys()
-        assert schema["properties"]["join_check"]["properties"].keys() == summary["join_check"].keys()
-        assert schema["properties"]["statistics"]["properties"].keys() == summary["statistics"].keys()
-        for name in ("flips", "clusters", "gate"):
-            assert schema["properties"][name]["items"]["properties"].keys() == summary[name][0].keys()
+        for name, part in {
+            "run": "SummaryRun",
+            "counts": "Counts",
+            "join": "JoinedBy",
+            "join_check": "JoinCheck",
+        }.items():
+            assert schema["$defs"][part]["properties"].keys() == summary[name].keys()
+        assert schema["$defs"]["Statistics"]["properties"].keys() == summary["statistics"].keys()
+        for name, part in {"flips": "FlipSummary", "clusters": "ClusterSummary", "gate": "Rule"}.items():
+            assert schema["$defs"][part]["properties"].keys() == summary[name][0].keys()
+
+    def test_describes_every_key_in_the_words_of_json(self) -> None:
+        schema = summary_schema()
+        parts = [schema, *(part for part in schema["$defs"].values() if "properties" in part)]
+        said = [described["description"] for part in parts for described in part["properties"].values()]
+        assert len(said) > 60
+        assert all(said)
+        assert not [text for text in said if "None" in text]
+        assert schema["$defs"]["JoinCheck"]["properties"]["tasks_differ"]["description"] == "Their labels."
 
     @pytest.mark.parametrize(
         "path",
@@ -344,7 +387,7 @@ class TestSummaryLines:
     def test_keep_the_order_of_the_keys(self) -> None:
         text = "\n".join(summary_lines(summary_dict(RESULT)))
         assert list(json.loads(text)) == [
-            *["schema_version", "counts", "join", "join_check"],
+            *["schema_version", "run", "counts", "join", "join_check"],
             *["statistics", "flips", "clusters", "gate", "notes", "tasks"],
         ]
 

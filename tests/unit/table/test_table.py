@@ -71,7 +71,7 @@ FACTS = {
         "responses_create_params.metadata.instance_id": 0,
         "responses_create_params.metadata.task_name": 0,
     },
-    "nameless": [],
+    "anonymous": [],
     "attempts": ["(0, 1)"],
 }
 
@@ -189,7 +189,7 @@ class TestTable:
             failed_attempt({"task_name": "c"}),
         ]
         table = table_of(rows)
-        assert facts(table)["nameless"] == [1, 3]
+        assert facts(table)["anonymous"] == [1, 3]
         assert table.keys["task_id"].first_missing == 4
         assert table.keys["task_name"].first_missing == 0
         assert (count_fields(table)["task_id"], count_fields(table)["task_name"]) == (2, 1)
@@ -197,7 +197,7 @@ class TestTable:
 
     def test_a_row_that_is_no_failed_attempt_always_has_a_say(self) -> None:
         table = table_of([{"task_id": "a", "reward": 1}, {"reward": None, "mask_sample": True}])
-        assert facts(table)["nameless"] == []
+        assert facts(table)["anonymous"] == []
         assert table.keys["task_id"].first_missing == 1
 
     def test_with_a_key_only_its_field_names_tasks(self) -> None:
@@ -218,6 +218,7 @@ class TestTable:
         add(table, ROWS[2:])
         assert facts(table) == FACTS
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("field", ["failure_kind", "task_id", "_ng_task_index", "_ng_rollout_index"])
     def test_a_row_that_is_nested_too_deeply_leaves_the_table_as_it_was(self, field: str) -> None:
         deep: list[Any] = []

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nemo_gym.rollout_compare.text.terminal import _UNSAFE, _escaped, encodable, one_line, without_escapes
-from tests.support import PROPERTY
+from tests.properties import PROPERTY
 
 ESCAPE_SEQUENCES = {
     "colour": "\x1b[31m",
@@ -113,9 +113,9 @@ def test_printable_text_loses_nothing(text: str) -> None:
     [
         ("abc", "abc"),
         ("abcd", "abcd"),
-        ("abcde", "abcd... (1 more characters)"),
+        ("abcde", "ab... (1 more characters) ...de"),
         ("\x1b[31mabcd\x1b[m", "abcd"),
-        ("a" * 104, "aaaa... (100 more characters)"),
+        ("a" * 104, "aa... (100 more characters) ...aa"),
     ],
 )
 def test_a_limit_cuts_what_is_shown_and_counts_the_rest(text: str, shown: str) -> None:

@@ -11,10 +11,12 @@ from typing import Any, TypedDict, Unpack
 from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.app.options import OPTIONS
+from nemo_gym.rollout_compare.app.provenance import provenance
 from nemo_gym.rollout_compare.app.values import Options
 from nemo_gym.rollout_compare.compare.categories import compare_tables
 from nemo_gym.rollout_compare.compare.gate import check_rules
 from nemo_gym.rollout_compare.engine.pieces import Progress
+from nemo_gym.rollout_compare.engine.provenance import same_file_notes
 from nemo_gym.rollout_compare.engine.runs import run_tables
 from nemo_gym.rollout_compare.engine.workers import default_jobs
 from nemo_gym.rollout_compare.explain.findings import with_findings
@@ -108,7 +110,12 @@ def compare_runs(
         jobs = options.jobs or default_jobs([shard.main for run in opened for shard in run.shards])
         plans = [Plan(keys[side], options.skip_bad_lines) for side in Side]
         result = compare_tables(_tables(opened, plans, jobs, watch))
-        result = replace(result, gate=check_rules(result, options.fail_on))
+        result = replace(
+            result,
+            gate=check_rules(result, options.fail_on),
+            run=provenance(options, opened, [result.old_rows, result.new_rows]),
+            notes=(*same_file_notes(*opened), *result.notes),
+        )
         return with_findings(result, roots, options.tail, jobs) if explain else result
 
 

@@ -6,18 +6,22 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from math import isnan
 
+from msgspec.structs import replace
+
 from nemo_gym.rollout_compare.compare.repeats import compare_repeats
 from nemo_gym.rollout_compare.compare.statistics import task_statistics
 from nemo_gym.rollout_compare.compare.task_side import side_of, sides_of
 from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.join.joined import Join, join
-from nemo_gym.rollout_compare.producers.gym.facts import NO_REWARD
 from nemo_gym.rollout_compare.schema import (
     REWARD_TOLERANCE,
     Category,
     CompareResult,
     Flip,
+    Mask,
+    MaskKind,
     Note,
+    NoteKind,
     Place,
     Row,
     Side,
@@ -90,11 +94,11 @@ def _compared(task: str, old: TaskSide | None, new: TaskSide | None) -> TaskComp
     """A task with its category: the first rule that applies."""
     if old is None or new is None:
         return TaskComparison(task, Category.MISSING, old, new)
-    if old.masked or new.masked or old.reward is None or new.reward is None:
+    if old.mask or new.mask or old.reward is None or new.reward is None:
         return TaskComparison(task, Category.MASKED, old, new)
     if abs(old.reward - new.reward) <= REWARD_TOLERANCE:
         return TaskComparison(task, Category.IDENTICAL, old, new)
-    doubtful = old.agent_error or new.agent_error
+    doubtful = old.mark or new.mark
     winner = Side.OLD if old.reward > new.reward else Side.NEW
     return TaskComparison(task, Category.FLIPPED_AGENT_ERROR if doubtful else Category.FLIPPED, old, new, winner)
 
@@ -152,16 +156,27 @@ def _no_reward_notes(tables: dict[Side, Table]) -> Iterator[Note]:
     """Runs that say nothing of any result: their rows may be no rollouts, or give the reward by another name."""
     for side, table in tables.items():
         if not len(table):
-            yield Note(f"the {side} run has no rows")
-        elif table.masked.values == [None, NO_REWARD] and 0 not in table.masked.ids:
-            yield Note(f"no row of the {side} run has a 'reward', which is a number: all of its tasks are masked")
+            yield Note(NoteKind.NO_ROWS, side)
+        elif table.masked.values == [None, Mask(MaskKind.NO_REWARD)] and 0 not in table.masked.ids:
+            yield Note(NoteKind.NO_REWARD, side)
 
 
 def _repeat_notes(tasks: Sequence[TaskComparison]) -> Iterator[Note]:
-    old = tuple(task.task for task in tasks if task.old and task.old.rows > 1)
-    new = tuple(task.task for task in tasks if task.new and task.new.rows > 1)
-    groups = {"both runs have": old} if old == new else {"the old run has": old, "the new run has": new}
-    for who, repeated in groups.items():
-        if repeated:
-            count = "1 task" if len(repeated) == 1 else f"{len(repeated)} tasks"
-            yield Note(f"{who} several rows for {count}, compared by their mean reward", repeated)
+    """What to know of tasks with several rows: of both runs at once where it is the same."""
+    notes = [_several_rows(tasks, side) for side in Side]
+    same = None not in notes and len({replace(note, side=None) for note in notes if note}) == 1
+    for note in notes[:1] if same else notes:
+        if note:
+            yield replace(note, side=None) if same else note
+    joined = [task for task in tasks if task.old and task.new]
+    uneven = tuple(task.task for task in joined if task.old and task.new and task.old.rows != task.new.rows)
+    if uneven:
+        yield Note(NoteKind.OTHER_ATTEMPTS, tasks=uneven, number=len(uneven), total=len(joined))
+
+
+def _several_rows(tasks: Sequence[TaskComparison], side: Side) -> Note | None:
+    attempts = {task.task: said.rows for task in tasks if (said := task.side(side)) and said.rows > 1}
+    if not attempts:
+        return None
+    fewest, most = min(attempts.values()), max(attempts.values())
+    return Note(NoteKind.SEVERAL_ROWS, side, tuple(attempts), fewest=fewest, most=most)

@@ -14,7 +14,7 @@ def compare_repeats(old: TaskSide, new: TaskSide) -> Repeats | None:
     if old.solved is None or new.solved is None or min(old.rows, new.rows) < 2:
         return None
     p_value = fisher_exact_two_sided(old.solved, old.rows - old.solved, new.solved, new.rows - new.solved)
-    return Repeats(f"{old.solved}/{old.rows}", f"{new.solved}/{new.rows}", p_value, p_value > NOISE_LEVEL)
+    return Repeats(old.solved, old.rows, new.solved, new.rows, p_value, p_value > NOISE_LEVEL)
 
 
 def solved_of(rewards: Sequence[float]) -> int | None:

@@ -10,7 +10,7 @@ from nemo_gym.rollout_compare.compare.repeats import is_flaky, solved_of
 from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.schema import CompareInputError, Row, TaskSide
 from nemo_gym.rollout_compare.table.by_task import RowsByTask
-from nemo_gym.rollout_compare.table.columns import Column
+from nemo_gym.rollout_compare.table.columns import Column, T
 from nemo_gym.rollout_compare.table.table import Table
 
 _MOST_KNOWN = 1000
@@ -56,8 +56,8 @@ def _plain_side(rewards: Sequence[float]) -> TaskSide:
 
 def _marked(table: Table) -> Iterator[int]:
     """The rows that say anything but a finite reward."""
-    for column in (table.masked, table.agent_error, table.failure_kind):
-        yield from compress(range(len(table)), column.ids)
+    for ids in (table.masked.ids, table.agent_error.ids, table.failure_kind.ids):
+        yield from compress(range(len(table)), ids)
 
 
 def side_of(table: Table, rows: Sequence[int]) -> TaskSide | None:
@@ -65,23 +65,20 @@ def side_of(table: Table, rows: Sequence[int]) -> TaskSide | None:
     if not rows:
         return None
     rewards = [reward for row in rows if not isnan(reward := table.reward[row])]
-    reason = _first(table.masked, rows)
-    if reason and len(rows) > 1:
-        masked = sum(map(bool, map(table.masked.ids.__getitem__, rows)))
-        reason = f"{masked}/{len(rows)} rows masked: {reason}"
     return TaskSide(
         rows=len(rows),
         reward=_mean(rewards) if rewards else None,
         reward_rows=len(rewards),
-        masked=reason,
-        agent_error=_first(table.agent_error, rows),
+        mask=_first(table.masked, rows),
+        mark=_first(table.agent_error, rows),
         failure_kind=_first(table.failure_kind, rows),
         solved=solved_of(rewards) if len(rewards) == len(rows) else None,
         flaky=is_flaky(rewards),
+        masked_rows=sum(map(bool, map(table.masked.ids.__getitem__, rows))),
     )
 
 
-def _first(column: Column[str], rows: Sequence[int]) -> str | None:
+def _first(column: Column[T], rows: Sequence[int]) -> T | None:
     """The value of the first of the rows that has one."""
     return column.values[next(filter(None, map(column.ids.__getitem__, rows)), 0)]
 

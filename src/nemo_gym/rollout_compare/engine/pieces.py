@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.producers.contract import Piece, Plan, Readable
-from nemo_gym.rollout_compare.schema import Fault, Note
+from nemo_gym.rollout_compare.files.lines import Piece
+from nemo_gym.rollout_compare.producers.contract import Plan, Readable
+from nemo_gym.rollout_compare.schema import Fault, Note, NoteKind
 from nemo_gym.rollout_compare.table.table import Table
 
 #: How many of the lines that were left out are named.
@@ -33,9 +34,8 @@ class PieceTable(Struct, frozen=True):
 
 def left_out(source: Readable, faults: Sequence[Fault]) -> Note:
     """A note that lines which are not rows were left out."""
-    lines = "1 line that is not a row was" if len(faults) == 1 else f"{len(faults)} lines that are not rows were"
-    named = ", ".join(map(str, faults[:NAMED_FAULTS])) + (", ..." if len(faults) > NAMED_FAULTS else "")
-    return Note(f"{source.path}: {lines} left out: {named}")
+    named = tuple(faults[:NAMED_FAULTS])
+    return Note(NoteKind.LINES_LEFT_OUT, path=str(source.path), number=len(faults), lines=named)
 
 
 def read_piece(

@@ -10,8 +10,9 @@ from functools import partial
 
 from nemo_gym.rollout_compare.engine.pieces import PieceTable, Progress, left_out, read_piece
 from nemo_gym.rollout_compare.engine.workers import default_jobs, map_by_processes, may_fork
-from nemo_gym.rollout_compare.producers.contract import Piece, Plan, Readable
-from nemo_gym.rollout_compare.schema import CompareInputError, Fault, Note
+from nemo_gym.rollout_compare.files.lines import Piece
+from nemo_gym.rollout_compare.producers.contract import Plan, Readable
+from nemo_gym.rollout_compare.schema import CompareInputError, Fault, Note, NoteKind
 from nemo_gym.rollout_compare.table.table import Table
 
 PIECE_BYTES = 16 << 20
@@ -80,7 +81,7 @@ class _Collected:
         if self.faults:
             self.table.notes.append(left_out(self.source, self.faults))
         if not self.source.unchanged():
-            self.table.notes.append(Note(f"{self.source.path} changed while it was read: the run may still be writing"))
+            self.table.notes.append(Note(NoteKind.CHANGED_WHILE_READ, path=str(self.source.path)))
         return self.table
 
 

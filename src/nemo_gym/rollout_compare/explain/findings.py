@@ -20,6 +20,7 @@ from nemo_gym.rollout_compare.schema import (
     Evidence,
     Flip,
     Note,
+    NoteKind,
     OtherReasons,
     Place,
     Record,
@@ -95,22 +96,19 @@ def with_findings(
     told = _findings(tasks, roots, tail, jobs)
     flips = tuple(map(_explained, result.flips, told))
     agreeing = list(zip(result.agreeing, told[len(flips) :], strict=True))
-    notes = [
-        note for note in result.notes if not note.message.startswith((_DIFFERING, _NO_OUTPUT))
-    ]  # of an earlier call
-    limit = f" (of the first {MOST_AGREEING} such tasks)" * (len(result.agreeing) == MOST_AGREEING)
+    notes = [note for note in result.notes if note.kind not in _FOUND_HERE]  # of an earlier call
     differing = tuple(task.comparison.task for task, said in agreeing if said.tests)
     if differing:
-        notes.append(Note(f"{_DIFFERING}{limit}", differing))
-    if flips and not any((flip.old and flip.old.source) or (flip.new and flip.new.source) for flip in flips):
-        notes.append(Note(_NO_OUTPUT))
+        total = MOST_AGREEING if len(result.agreeing) == MOST_AGREEING else 0
+        notes.append(Note(NoteKind.TESTS_DIFFER, tasks=differing, total=total))
+    if flips and not any(evidence and evidence.source for flip in flips for evidence in (flip.old, flip.new)):
+        notes.append(Note(NoteKind.NO_OUTPUT))
     return replace(
         result, flips=flips, clusters=_clusters(flips), other_reasons=_other_reasons(agreeing), notes=tuple(notes)
     )
 
 
-_DIFFERING = "equal rewards, but single tests differ"
-_NO_OUTPUT = "no flip has verifier output on either side: why they flipped is not known"
+_FOUND_HERE = {NoteKind.TESTS_DIFFER, NoteKind.NO_OUTPUT}
 
 
 def _explained(flip: Flip, said: _Told) -> Flip:

@@ -5,26 +5,16 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from enum import StrEnum
 from functools import cached_property, partial
 from typing import Any
 
 from nemo_gym.rollout_compare.join.asked import inputs_of
 from nemo_gym.rollout_compare.join.planned import planned_columns
-from nemo_gym.rollout_compare.schema import Identity, label_of
+from nemo_gym.rollout_compare.schema import FaultKind, Identity, KeyFault, KeyKind, label_of
 from nemo_gym.rollout_compare.table.columns import Column
 from nemo_gym.rollout_compare.table.table import Table
 
 PLANNED = "materialized_inputs:"
-
-
-class Kind(StrEnum):
-    """What sort of identity a rung of the ladder gives."""
-
-    FIELD = "field"
-    PLANNED = "planned"
-    INPUT = "input"
-    INDEX = "index"
 
 
 class Rung:
@@ -40,10 +30,10 @@ class Rung:
     def __init__(
         self,
         name: str,
-        kind: Kind,
+        kind: KeyKind,
         rank: int,
         column: Callable[[], Column[Any]],
-        judge: Callable[[], str | None],
+        judge: Callable[[], KeyFault | None],
         *,
         usual: bool = False,
     ) -> None:
@@ -57,7 +47,7 @@ class Rung:
         return self._column()
 
     @cached_property
-    def rejected(self) -> str | None:
+    def rejected(self) -> KeyFault | None:
         """Why it does not tell tasks apart, None if it may."""
         return self._judge()
 
@@ -67,7 +57,7 @@ def ladder_of(table: Table) -> list[Rung]:
     ladder = [
         Rung(
             path,
-            Kind.FIELD,
+            KeyKind.FIELD,
             rank,
             partial(itself, column),
             partial(_merges, table, column) if _questioned(table, path) else fine,
@@ -83,13 +73,13 @@ def ladder_of(table: Table) -> list[Rung]:
     places = {path: rank for rank, path in enumerate(table.keys, fields)}
     for path, planned in planned_columns(table).items():
         judge = partial(_merges, table, planned)
-        ladder.append(Rung(PLANNED + path, Kind.PLANNED, places[path], partial(itself, planned), judge))
+        ladder.append(Rung(PLANNED + path, KeyKind.PLANNED, places[path], partial(itself, planned), judge))
     if _on_every_voter(table, table.inputs, 0):
         judge = partial(_crosses_identity, table)
-        ladder.append(Rung(table.fields.input, Kind.INPUT, 2 * fields, partial(inputs_of, table), judge))
+        ladder.append(Rung(table.fields.input, KeyKind.INPUT, 2 * fields, partial(inputs_of, table), judge))
     one_run = len(table.shards) < 2 or len(set(_positions(table))) == len(set(codes))
     if one_run and _on_every_voter(table, codes, -1):
-        ladder.append(Rung(table.fields.index, Kind.INDEX, 2 * fields + 1, partial(_by_index, table), fine))
+        ladder.append(Rung(table.fields.index, KeyKind.INDEX, 2 * fields + 1, partial(_by_index, table), fine))
     return ladder
 
 
@@ -117,7 +107,7 @@ def _on_every_voter(table: Table, ids: array[int], nothing: int) -> bool:
     return ids.count(nothing) == sum(ids[row] == nothing for row in table.anonymous)
 
 
-def _merges(table: Table, column: Column[Identity]) -> str | None:
+def _merges(table: Table, column: Column[Identity]) -> KeyFault | None:
     """How a field merges tasks that have different inputs, None if it does not.
 
     One task may be asked in other words at each attempt: rows of one task index are no two tasks.
@@ -133,7 +123,7 @@ def _merges(table: Table, column: Column[Identity]) -> str | None:
         return None
     named = {value: label_of(column.values[value] or "", with_taskset=True) for value in several}
     worst = max(several, key=lambda value: (several[value], named[value]))
-    return f"{column.ids.count(worst)} rows share {named[worst]!r} with {several[worst]} different inputs"
+    return KeyFault(FaultKind.MERGES, named[worst], column.ids.count(worst), several[worst])
 
 
 def _positions(table: Table) -> Sequence[Hashable]:
@@ -149,7 +139,7 @@ def _positions(table: Table) -> Sequence[Hashable]:
     return positions
 
 
-def _crosses_identity(table: Table) -> str | None:
+def _crosses_identity(table: Table) -> KeyFault | None:
     """Why the input does not tell tasks apart as the rows' own identities do, None if it does or there are none."""
     known = {
         (asked, position)
@@ -157,13 +147,13 @@ def _crosses_identity(table: Table) -> str | None:
         if asked and position != -1
     }
     if len({asked for asked, _ in known}) < len(known):
-        return f"rows with different {table.fields.index} share an input"
+        return KeyFault(FaultKind.SHARED_INPUT, by=table.fields.index)
     if len({position for _, position in known}) < len(known):
-        return f"rows with one {table.fields.index} have different inputs"
+        return KeyFault(FaultKind.SEVERAL_INPUTS, by=table.fields.index)
     for path in table.fields.certain:
         certain = table.keys[path]
         if certain.first_missing is None:
             ids = {pair for pair in zip(table.inputs, certain.ids, strict=True) if all(pair)}
             if len({asked for asked, _ in ids}) < len(ids):
-                return f"rows with different {path} share an input"
+                return KeyFault(FaultKind.SHARED_INPUT, by=path)
     return None

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import unicodedata
 from array import array
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
 from operator import gt
 
 from nemo_gym.rollout_compare.join.keys import Choice
 from nemo_gym.rollout_compare.join.planned import unrecorded_note
-from nemo_gym.rollout_compare.schema import JoinCheck, Note, Side
+from nemo_gym.rollout_compare.schema import JoinCheck, Note, NoteKind, Side, Twins
 from nemo_gym.rollout_compare.table.by_task import RowsByTask
 from nemo_gym.rollout_compare.table.table import Table
 
@@ -44,7 +44,7 @@ def doubts(
 ) -> Iterator[Note]:
     """What a reader must know before trusting the join."""
     if check.tasks_differ:
-        yield Note("same id, different task input", check.tasks_differ)
+        yield Note(NoteKind.OTHER_INPUT, tasks=check.tasks_differ)
     present = {side: rows[side].present() for side in Side}
     alone = {side: list(compress(tasks, map(gt, present[side], present[side.other]))) for side in Side}
     if not check.joined and all(alone.values()):
@@ -55,7 +55,7 @@ def doubts(
         if present[side].count(1) == 1:
             only = present[side].index(1)
             if 1 < len(rows[side].of(only)) == len(table):
-                yield Note(f"every row of the {side} run has one task by {choice.rungs[side].name}", (tasks[only],))
+                yield Note(NoteKind.ONE_TASK, side, (tasks[only],), field=choice.rungs[side].name)
         unrecorded = unrecorded_note(table, side)
         if unrecorded:
             yield unrecorded
@@ -65,22 +65,28 @@ def _no_common_task(tables: dict[Side, Table], alone: dict[Side, list[str]], cho
     """The runs' labels next to each other, so that a reader sees why they do not meet."""
     hint = ""
     if all(-1 not in table.task_index.codes and len(table.shards) < 2 for table in tables.values()):
-        index = tables[Side.OLD].fields.index
-        hint = f"; if both read the same inputs file, --key {index} joins them by the position there"
-    yield Note(f"the runs have no task in common{hint}")
+        hint = tables[Side.OLD].fields.index  # if both read the same inputs file
+    yield Note(NoteKind.NOTHING_JOINED, field=hint)
     for side in Side:
-        yield Note(f"first {side} tasks by {choice.rungs[side].name}", tuple(alone[side][:_LABELS_SHOWN]))
+        yield Note(NoteKind.FIRST_TASKS, side, tuple(alone[side][:_LABELS_SHOWN]), field=choice.rungs[side].name)
 
 
 def _near_misses(alone: dict[Side, list[str]]) -> Iterator[Note]:
     """Labels that are on one side only and differ in case, spaces or Unicode form from one on the other."""
     if not all(alone.values()):
         return
-    by_form = {_plain_form(label): label for label in alone[Side.OLD]}
-    pairs = [(by_form.get(_plain_form(label)), label) for label in alone[Side.NEW]]
-    near = tuple(f"{old!r} and {new!r}" for old, new in pairs if old is not None)
-    if near:
-        yield Note("missing on both sides, but alike save for case, spaces or Unicode form", near)
+    by_form = {side: _by_form(labels) for side, labels in alone.items()}
+    old, new = by_form[Side.OLD], by_form[Side.NEW]
+    twins: tuple[Twins, ...] = tuple((tuple(old[form]), tuple(new[form])) for form in sorted(old.keys() & new.keys()))
+    if twins:
+        yield Note(NoteKind.ALIKE, twins=twins)
+
+
+def _by_form(labels: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for label in labels:
+        found[_plain_form(label)].append(label)
+    return found
 
 
 def _plain_form(label: str) -> str:
@@ -104,11 +110,7 @@ def _repeated_attempts(table: Table, tasks_of: array[int], tasks: Sequence[str],
         labels = (tasks_of[row] for row, attempt in zip(rows, attempts, strict=True) if attempt in repeated)
         twice.update((tasks[task], None) for task in labels if task < len(tasks))
     if count:
-        attempts_text = "1 attempt" if count == 1 else f"{count} attempts"
-        stand = "stands" if count == 1 else "stand"
-        yield Note(
-            f"{attempts_text} of the {side} run {stand} more than once in one file; every row counts", tuple(twice)
-        )
+        yield Note(NoteKind.REPEATED_ATTEMPTS, side, tuple(twice), number=count)
 
 
 def _of(codes: array[int], rows: Sequence[int]) -> Sequence[int]:

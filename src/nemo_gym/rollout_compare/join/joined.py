@@ -11,12 +11,12 @@ from msgspec import Struct
 
 from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.join.asked import inputs_of
-from nemo_gym.rollout_compare.join.candidates import PLANNED, Kind, Rung
+from nemo_gym.rollout_compare.join.candidates import PLANNED, Rung
 from nemo_gym.rollout_compare.join.check import check_inputs, doubts
 from nemo_gym.rollout_compare.join.keys import choose_keys, first_key
 from nemo_gym.rollout_compare.join.labels import Labels
 from nemo_gym.rollout_compare.join.planned import Place, planned_identity, planned_places
-from nemo_gym.rollout_compare.schema import Identity, JoinCheck, Note, Row, Side
+from nemo_gym.rollout_compare.schema import Identity, JoinCheck, KeyKind, Note, Row, Side
 from nemo_gym.rollout_compare.table.by_task import RowsByTask, rows_by_task
 from nemo_gym.rollout_compare.table.columns import Column
 from nemo_gym.rollout_compare.table.table import Table
@@ -100,7 +100,7 @@ def _named(table: Table, rung: Rung) -> tuple[array[int], list[Identity | None]]
 def _planned_by(place: Place, rung: Rung, inputs: Callable[[Table], Column[str]]) -> Identity | None:
     """The identity of a planned row, of the kind that a run's key gives."""
     planned, row = place
-    if rung.kind is Kind.INPUT:
+    if rung.kind is KeyKind.INPUT:
         return inputs(planned)[row]
     return planned_identity(place, rung.name.removeprefix(PLANNED))
 

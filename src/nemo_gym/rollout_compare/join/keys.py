@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial, reduce
 from itertools import groupby, product
-from typing import Any
+from operator import or_
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from nemo_gym.rollout_compare.join.asked import count_fields
-from nemo_gym.rollout_compare.join.candidates import PLANNED, Kind, Rung, fine, itself, ladder_of
+from nemo_gym.rollout_compare.join.candidates import PLANNED, Rung, fine, itself, ladder_of
+from nemo_gym.rollout_compare.join.hints import no_key
 from nemo_gym.rollout_compare.join.labels import Labels, input_labels, labels_of
-from nemo_gym.rollout_compare.producers.again import read_again
-from nemo_gym.rollout_compare.schema import CompareInputError, Identity, Note, Place, Side, Wanted, input_label
+from nemo_gym.rollout_compare.schema import (
+    CompareInputError,
+    FaultKind,
+    Identity,
+    KeyFault,
+    KeyKind,
+    Note,
+    NoteKind,
+    PassedKey,
+    Side,
+    input_label,
+)
 from nemo_gym.rollout_compare.table.columns import Column
 from nemo_gym.rollout_compare.table.table import Table
-
-_SHOWN_FIELDS = 20
 
 
 class Choice(Struct, frozen=True):
@@ -50,10 +60,12 @@ def choose_keys(tables: dict[Side, Table]) -> Choice:
     """
     ladders = {side: ladder_of(table) for side, table in tables.items() if table.has_voters()}
     if not ladders:
+        if not any(map(len, tables.values())):
+            raise CompareInputError("no rows in either input")
         raise CompareInputError("neither run has a row that names a task: there is nothing to compare")
     for side, ladder in ladders.items():
         if not _fallback(ladder) and not _indexes_agree(ladders, tables):
-            raise _no_key(tables[side], ladders)
+            raise no_key(tables[side], tables, by_index=_may_join_by_index(ladders))
     if len(ladders) < len(Side):
         rungs = _for_both(ladders, tables)
         labels = _labels(rungs)
@@ -81,21 +93,60 @@ def _for_both(ladders: dict[Side, list[Rung]], tables: dict[Side, Table]) -> dic
 
 def _best_pair(ladders: dict[Side, list[Rung]], tables: dict[Side, Table]) -> tuple[dict[Side, Rung], Labels]:
     """The earliest fields that tell tasks apart and by which the runs meet; else the earliest that tell them apart."""
-    for group in _pairs(ladders):
-        meeting = []
+    meeting = _Meeting(ladders)
+    for i, group in enumerate(_pairs(ladders)):
+        found = []
         for pair in group:
-            if any(rung.rejected for rung in pair):
-                continue
             rungs = dict(zip(Side, pair, strict=True))
+            if any(rung.rejected for rung in pair) or (i and not meeting.possible(rungs)):
+                continue  # of the first pair, which meets in most comparisons, all is found out at once
             labels = _labels(rungs)
-            if labels.meet() and (pair[0].kind is not Kind.INDEX or _indexes_agree(ladders, tables)):
-                meeting.append((rungs, labels))
-        if len(meeting) == 1:
-            return meeting[0]
-        if meeting:
-            return max(meeting, key=lambda one: (len(shared := one[1].shared()), min(shared)))
+            if labels.meet() and (pair[0].kind is not KeyKind.INDEX or _indexes_agree(ladders, tables)):
+                found.append((rungs, labels))
+        if len(found) == 1:
+            return found[0]
+        if found:
+            return max(found, key=lambda one: (len(shared := one[1].shared()), min(shared)))
     rungs = {side: _fallback(ladders[side]) or ladders[side][0] for side in Side}
     return rungs, _labels(rungs)
+
+
+class _Meeting:
+    """Which pairs of fields may name a task in common, found out for all of them in one go over their values.
+
+    However labels are made of tasksets, ids and prefixes, two that are equal end in the same part after the last slash.
+    """
+
+    def __init__(self, ladders: Mapping[Side, Sequence[Rung]]) -> None:
+        self._ladders = ladders
+
+    @cached_property
+    def _shared(self) -> set[tuple[str, str]]:
+        """The names of the pairs with such a part in common, the old run's first."""
+        fields = {side: [rung for rung in self._ladders.get(side, ()) if _has_own_labels(rung)] for side in Side}
+        carrying: dict[str, int] = defaultdict(int)  # for each part the new run's fields, a bit each
+        for number, rung in enumerate(fields[Side.NEW]):
+            for part in _last_parts(rung):
+                carrying[part] |= 1 << number
+        found: set[tuple[str, str]] = set()
+        for rung in fields[Side.OLD]:
+            common = reduce(or_, (carrying.get(part, 0) for part in _last_parts(rung)), 0)
+            found.update((rung.name, new.name) for i, new in enumerate(fields[Side.NEW]) if common >> i & 1)
+        return found
+
+    def possible(self, rungs: Mapping[Side, Rung]) -> bool:
+        """Whether a pair may meet; True where only a closer look can tell."""
+        old, new = (rungs[side] for side in Side)
+        return not (_has_own_labels(old) and _has_own_labels(new)) or (old.name, new.name) in self._shared
+
+
+def _has_own_labels(rung: Rung) -> bool:
+    return rung.kind in (KeyKind.FIELD, KeyKind.PLANNED)
+
+
+def _last_parts(rung: Rung) -> set[str]:
+    ids = (one if isinstance(one, str) else one[1] for one in rung.column.values if one is not None)
+    return {one.rpartition("/")[2] for one in ids}
 
 
 def _pairs(ladders: dict[Side, list[Rung]]) -> Iterator[list[tuple[Rung, Rung]]]:
@@ -118,20 +169,20 @@ def _height(pair: tuple[Rung, Rung]) -> tuple[int, bool, int]:
 
 def _fallback(ladder: Sequence[Rung]) -> Rung | None:
     """The earliest field that tells tasks apart, else the earliest; a position in a file or a refused input never."""
-    own = [rung for rung in ladder if rung.kind in (Kind.FIELD, Kind.PLANNED)]
-    by_input = [rung for rung in ladder if rung.kind is Kind.INPUT]
+    own = [rung for rung in ladder if rung.kind in (KeyKind.FIELD, KeyKind.PLANNED)]
+    by_input = [rung for rung in ladder if rung.kind is KeyKind.INPUT]
     return next((rung for rung in (*own, *by_input) if not rung.rejected), None) or next(iter(own), None)
 
 
 def _may_join(old: Rung, new: Rung) -> bool:
     """Inputs join inputs only, and positions positions only."""
-    alone = (Kind.INPUT, Kind.INDEX)
+    alone = (KeyKind.INPUT, KeyKind.INDEX)
     return old.kind is new.kind or (old.kind not in alone and new.kind not in alone)
 
 
 def _labels(rungs: dict[Side, Rung], identities: Mapping[Side, Sequence[Identity | None]] | None = None) -> Labels:
     named = dict(identities or {side: rung.column.values for side, rung in rungs.items()})
-    by_input = [side for side, rung in rungs.items() if rung.kind is Kind.INPUT]
+    by_input = [side for side, rung in rungs.items() if rung.kind is KeyKind.INPUT]
     if len(by_input) == len(rungs):
         return input_labels(named)
     for side in by_input:  # the other run has no inputs: nothing joins
@@ -139,9 +190,13 @@ def _labels(rungs: dict[Side, Rung], identities: Mapping[Side, Sequence[Identity
     return labels_of(named)
 
 
+def _may_join_by_index(ladders: dict[Side, list[Rung]]) -> bool:
+    return all(ladder and ladder[-1].kind is KeyKind.INDEX for ladder in ladders.values())
+
+
 def _indexes_agree(ladders: dict[Side, list[Rung]], tables: dict[Side, Table]) -> bool:
     """Whether an index means one task in both runs: some index tells its input in both, and all such inputs agree."""
-    if len(ladders) < 2 or any(not ladder or ladder[-1].kind is not Kind.INDEX for ladder in ladders.values()):
+    if len(ladders) < 2 or any(not ladder or ladder[-1].kind is not KeyKind.INDEX for ladder in ladders.values()):
         return False
     asked = [_inputs_by_index(tables[side], ladders[side][-1]) for side in Side]
     both = asked[0].keys() & asked[1].keys()
@@ -159,70 +214,30 @@ def _inputs_by_index(table: Table, rung: Rung) -> dict[Identity, set[int]]:
 
 def _why(rungs: dict[Side, Rung], ladders: dict[Side, list[Rung]]) -> Iterator[Note]:
     """Why a key is not one of the first candidates, or what is wrong with it; once where it is the same for both."""
-    reasons: dict[Side | None, str | None] = {side: _why_of(side, rungs, ladders) for side in ladders}
-    if len(set(reasons.values())) == 1 and len(reasons) == len(Side):
-        reasons = {None: reasons[Side.OLD]}
-    for who, reason in reasons.items():
-        if reason:
-            yield Note(f"the {who} run is {reason}" if who else f"both runs are {reason}")
+    meeting = _Meeting(ladders)
+    notes: dict[Side | None, Note | None] = {side: _why_of(side, rungs, ladders, meeting) for side in ladders}
+    if len(set(notes.values())) == 1 and len(notes) == len(Side):
+        notes = {None: notes[Side.OLD]}
+    yield from (replace(note, side=side) for side, note in notes.items() if note)
 
 
-def _why_of(side: Side, rungs: dict[Side, Rung], ladders: dict[Side, list[Rung]]) -> str | None:
-    """Why a run is joined by a key, None where that needs no word."""
+def _why_of(side: Side, rungs: dict[Side, Rung], ladders: dict[Side, list[Rung]], meeting: _Meeting) -> Note | None:
+    """Why a run is joined by a key, None where that needs no word; it does not say which run it is."""
     rung = rungs[side]
     if rung.rejected:
-        return f"joined by {rung.name}, which may be wrong: {rung.rejected}, and no other field tells its tasks apart"
-    passed = [f"{other.name}: {_fault(side, other, ladders)}" for other in ladders[side] if other.rank < rung.rank]
+        return Note(NoteKind.DOUBTFUL_KEY, field=rung.name, fault=rung.rejected)
+    before = (other for other in ladders[side] if other.rank < rung.rank)
+    passed = tuple(PassedKey(other.name, _fault(side, other, ladders, meeting)) for other in before)
     if not passed and rung.usual:
         return None
-    return (
-        f"joined by {_described(rung)} ({'; '.join(passed) or 'no field that usually names the task is on every row'})"
-    )
+    return Note(NoteKind.KEY, field=rung.name.removeprefix(PLANNED), key=rung.kind, passed=passed)
 
 
-def _fault(side: Side, passed: Rung, ladders: dict[Side, list[Rung]]) -> str:
+def _fault(side: Side, passed: Rung, ladders: dict[Side, list[Rung]], meeting: _Meeting) -> KeyFault:
     """Why a field that stands before a run's key was passed over."""
     if passed.rejected:
-        return f"rejected, {passed.rejected}"
+        return passed.rejected
     others = [other for other in ladders.get(side.other, []) if _may_join(passed, other) and not other.rejected]
-    meets = any(_labels({side: passed, side.other: other}).meet() for other in others)
-    return "passed over" if meets else "by it the runs share no task"
-
-
-def _described(rung: Rung) -> str:
-    described = {
-        Kind.FIELD: rung.name,
-        Kind.PLANNED: f"{rung.name.removeprefix(PLANNED)} of the rows planned in the materialized inputs",
-        Kind.INPUT: "the task input, what the system was asked",
-        Kind.INDEX: f"{rung.name}, the position in the input file, under which both runs were asked the same",
-    }
-    return described[rung.kind]
-
-
-def _no_key(table: Table, ladders: dict[Side, list[Rung]]) -> CompareInputError:
-    """Say on how many rows each candidate stands, which row spoils the best, and what can be done."""
-    stands = count_fields(table)
-    best = max(stands, key=stands.__getitem__)
-    row = table.place(table.keys[best].first_missing or 0)
-    if table.fields.said:
-        names = list(_whole(row))
-        more = f" and {len(names) - _SHOWN_FIELDS} more" if len(names) > _SHOWN_FIELDS else ""
-        return CompareInputError(
-            f"{row.where}: row has no '{best}' field (keys: {', '.join(names[:_SHOWN_FIELDS])}{more})"
-        )
-    found = [f"{path} {number}" for path, number in stands.items() if number or path in table.fields.usual]
-    rows = len(table) - len(table.anonymous)
-    index = [ladder[-1].name for ladder in ladders.values() if ladder and ladder[-1].kind is Kind.INDEX]
-    return CompareInputError(
-        f"{row.where}: row has no '{best}' field, and no other field names the task of every row "
-        f"(of {rows} {'row' if rows == 1 else 'rows'}: {', '.join(found)}); name the field with --key"
-        + (f"; --key {index[0]} is right if both runs read the same inputs file" if len(index) == len(ladders) else "")
-    )
-
-
-def _whole(place: Place) -> Mapping[str, Any]:
-    """The whole row at a place."""
-    ((_, record),) = read_again([place], Wanted(row=True), grown=True)
-    if isinstance(record, Exception):
-        raise record
-    return record.row or {}
+    pairs = ({side: passed, side.other: other} for other in others)
+    meets = any(_labels(pair).meet() for pair in pairs if meeting.possible(pair))
+    return KeyFault(FaultKind.PASSED_OVER if meets else FaultKind.NOTHING_IN_COMMON)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import takewhile
+from itertools import islice
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.schema import Identity, Note, Side, label_of
+from nemo_gym.rollout_compare.schema import Identity, Note, NoteKind, Side, label_of
 from nemo_gym.rollout_compare.schema import input_labels as labels_of_inputs
 
 _Labels = list[str | None]
+
+#: A prefix has no more parts than this.
+_MOST_PARTS = 64
 
 
 class Labels(Struct, frozen=True):
@@ -41,9 +44,16 @@ class Labels(Struct, frozen=True):
 
 def labels_of(identities: Mapping[Side, Sequence[Identity | None]]) -> Labels:
     """What each run's identities are called, one label for what is one task in both."""
-    labels, ambiguous, keyed = _labels(identities)
-    prefixes = _strip_prefix(labels)
-    return Labels(dict(labels), prefixes, keyed, _notes(identities, ambiguous, keyed))
+    keyed = [side for side in Side if len(_tasksets(identities[side])) > 1]
+    if len(keyed) == 1:  # what the other run names are ids without a taskset, so these are what may have a prefix
+        labels, ambiguous, prefixes = _one_keyed(identities, keyed[0])
+    else:
+        labels = {side: _own_labels(named, with_taskset=bool(keyed)) for side, named in identities.items()}
+        if keyed:
+            _tell_apart(identities, labels)
+        ambiguous, prefixes = [], find_prefix(labels)
+        labels = {side: _without_prefix(labels[side], prefixes[side]) for side in Side}
+    return Labels(dict(labels), prefixes, len(keyed) == 2, _notes(identities, ambiguous, len(keyed) == 2))
 
 
 def input_labels(identities: Mapping[Side, Sequence[Identity | None]]) -> Labels:
@@ -62,27 +72,29 @@ def _disjoint(labels: Mapping[Side, Sequence[str | None]]) -> bool:
     return others.isdisjoint(labels[Side.OLD])
 
 
-def _labels(identities: Mapping[Side, Sequence[Identity | None]]) -> tuple[dict[Side, _Labels], list[str], bool]:
-    """What each run's identities are called, the ids that stay ambiguous, and whether both runs name the taskset."""
-    tasksets = {side: _tasksets(identities[side]) for side in Side}
-    keyed = [side for side in Side if len(tasksets[side]) > 1]
-    labels = {side: _own_labels(named, with_taskset=side in keyed) for side, named in identities.items()}
-    if len(keyed) == 2:
-        _tell_apart(identities, labels)
-    if len(keyed) != 1:
-        return labels, [], len(keyed) == 2
-    (side,) = keyed
-    plain, ambiguous = _plain_ids(identities[side], own=tasksets[side.other])
-    taken = {task for _, task in plain}
-    labels[side] = [
-        label if not isinstance(one, tuple) else one[1] if one in plain else _unlike(taken, one, label)
-        for one, label in zip(identities[side], labels[side], strict=True)
+def _one_keyed(
+    identities: Mapping[Side, Sequence[Identity | None]], keyed: Side
+) -> tuple[dict[Side, _Labels], list[str], dict[Side, str | None]]:
+    """The labels where one run's tasks have tasksets, the ids that stay ambiguous, and what was stripped."""
+    labels = {side: _own_labels(named, with_taskset=False) for side, named in identities.items()}
+    prefixes = find_prefix(labels)
+    labels = {side: _without_prefix(labels[side], prefixes[side]) for side in Side}
+    named: list[Identity | None] = [
+        (one[0], bare) if isinstance(one, tuple) and bare is not None else bare
+        for one, bare in zip(identities[keyed], labels[keyed], strict=True)
     ]
-    return labels, ambiguous, False
+    plain, ambiguous = _plain_ids(named, own=_tasksets(identities[keyed.other]))
+    taken = {task for _, task in plain}
+    labels[keyed] = [
+        bare if not isinstance(one, tuple) or one in plain else _unlike(taken, one)
+        for one, bare in zip(named, labels[keyed], strict=True)
+    ]
+    return labels, ambiguous, prefixes
 
 
-def _unlike(taken: Collection[str], one: Identity, label: str | None) -> str | None:
+def _unlike(taken: Collection[str], one: tuple[str, str]) -> str:
     """The label of an ambiguous id, its JSON where `S/T` is what another task is called."""
+    label = label_of(one, with_taskset=True)
     return json.dumps(one, ensure_ascii=False) if label in taken else label
 
 
@@ -127,11 +139,11 @@ def _plain_ids(identities: Iterable[Identity | None], own: Collection[str]) -> t
     return plain, sorted(task for task in tasksets if task not in clear)
 
 
-def _strip_prefix(labels: dict[Side, _Labels]) -> dict[Side, str | None]:
-    """Take the one prefix that all labels of one run have, and the other run's do not, off that run's labels.
+def find_prefix(labels: Mapping[Side, Sequence[str | None]]) -> dict[Side, str | None]:
+    """The one prefix, with its slash, that all labels of one run have and the other run's do not.
 
-    It is tried only where the runs share no label, and never done to both: a prefix without which the runs meet comes
-    before any other, and where either run has such a prefix none is taken.
+    It is looked for only where the runs share no label, and never found for both: a prefix without which the runs meet
+    comes before any other, and where either run has such a prefix the other has none.
     """
     prefixes: dict[Side, str | None] = {Side.OLD: None, Side.NEW: None}
     if not _disjoint(labels):
@@ -142,43 +154,55 @@ def _strip_prefix(labels: dict[Side, _Labels]) -> dict[Side, str | None]:
     chosen = meeting if any(meeting.values()) else own
     for side in Side:
         if chosen[side] and not chosen[side.other]:
-            prefix = prefixes[side] = chosen[side][0]
-            labels[side] = [label and label.removeprefix(prefix + "/") for label in labels[side]]
+            prefixes[side] = chosen[side][0]
     return prefixes
 
 
+def _without_prefix(labels: _Labels, prefix: str | None) -> _Labels:
+    return [label and label.removeprefix(prefix) for label in labels] if prefix else labels
+
+
 def _own_prefixes(labels: Collection[str], others: Collection[str]) -> list[str]:
-    """Every PREFIX, the shortest first, such that all labels begin with `PREFIX/` and none of the others does."""
+    """Every `PREFIX/`, the shortest first, with which all labels and none of the others begin.
+
+    Only the first parts of a label are looked at: the cost is that of the labels, however many slashes they have.
+    """
     if not others:
         return []
     first, last = min(labels, default=""), max(labels, default="")  # what these two share, all labels share
-    shared = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
-    common = [first[:end] for end, (char, _) in enumerate(shared) if char == "/" and end]
-    return [prefix for prefix in common if not any(other.startswith(prefix + "/") for other in others)]
+    shared = _common(first, last)
+    with_others = max(_common(first, other) for other in _neighbours(first, others))
+    ends = (end + 1 for end, char in enumerate(first[:shared]) if char == "/" and end and end + 1 > with_others)
+    return [first[:end] for end in islice(ends, _MOST_PARTS)]
+
+
+def _neighbours(text: str, others: Collection[str]) -> list[str]:
+    """The others that come just before and just after a text: none has a longer beginning in common with it."""
+    before = max((other for other in others if other <= text), default=None)
+    after = min((other for other in others if other > text), default=None)
+    return [other for other in (before, after) if other is not None]
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters two texts have in common at their beginnings."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((i for i, (left, right) in pairs if left != right), min(len(one), len(other)))
 
 
 def _meeting_prefixes(prefixes: Iterable[str], labels: Collection[str], others: Collection[str]) -> list[str]:
     """Those of a run's prefixes without which some label is another's."""
-    return [prefix for prefix in prefixes if any(label[len(prefix) + 1 :] in others for label in labels)]
+    return [prefix for prefix in prefixes if any(label[len(prefix) :] in others for label in labels)]
 
 
 def _notes(
     identities: Mapping[Side, Sequence[Identity | None]], ambiguous: list[str], both_keyed: bool
 ) -> tuple[Note, ...]:
-    notes = []
-    for side in Side:
-        names = sorted(_tasksets(identities[side]))
-        if len(names) > 1:
-            how = (
-                "tasks join within their taskset" if both_keyed else "plain ids join where they can mean one task only"
-            )
-            notes.append(Note(f"{how}; the {side} run names {len(names)} tasksets", tuple(names)))
-    stated = {side: _tasksets(identities[side]) for side in Side}
-    if all(stated.values()) and stated[Side.OLD].isdisjoint(stated[Side.NEW]):
-        both = "; ".join(f"{side} {', '.join(sorted(stated[side]))}" for side in Side)
-        notes.append(Note(f"the runs name different tasksets, and tasks join by their ids alone: {both}"))
+    old, new = (tuple(sorted(_tasksets(identities[side]))) for side in Side)
+    how = NoteKind.TASKSETS_JOIN if both_keyed else NoteKind.PLAIN_IDS_JOIN
+    sides = [side for side, names in zip(Side, (old, new), strict=True) if len(names) > 1]
+    notes = [Note(how, side, tasksets=(old, new)) for side in sides]
+    if old and new and set(old).isdisjoint(new):
+        notes.append(Note(NoteKind.OTHER_TASKSETS, tasksets=(old, new)))
     if ambiguous:
-        notes.append(
-            Note("ids that several tasksets share stay under TASKSET/ID and join no plain id", tuple(ambiguous))
-        )
+        notes.append(Note(NoteKind.AMBIGUOUS_IDS, tasks=tuple(ambiguous)))
     return tuple(notes)

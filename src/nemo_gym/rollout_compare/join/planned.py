@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nemo_gym.rollout_compare.schema import Attempt, Identity, Note, Side
+from nemo_gym.rollout_compare.schema import Attempt, Identity, Note, NoteKind, Side
 from nemo_gym.rollout_compare.table.columns import Column
 from nemo_gym.rollout_compare.table.table import Table
 
@@ -28,11 +28,11 @@ def planned_columns(table: Table) -> dict[str, Column[Identity]]:
         return {}
     found: dict[str, Column[Identity]] = {}
     carried = [path for path in table.keys if all(planned_by(planned, path) for planned in table.planned.values())]
-    silent = set(table.anonymous)
+    anonymous = set(table.anonymous)
     places = planned_places(table) if carried else []
     for path in carried:
         values = [place and planned_identity(place, path) for place in places]
-        if all(value is not None or row in silent for row, value in enumerate(values)):
+        if all(value is not None or row in anonymous for row, value in enumerate(values)):
             found[path] = Column()
             found[path].append_all(values)
     return found
@@ -60,8 +60,7 @@ def unrecorded_note(table: Table, side: Side) -> Note | None:
             lost += len(_by_attempt(planned).keys() - recorded)
     if not lost:
         return None
-    attempts = "1 planned attempt" if lost == 1 else f"{lost} planned attempts"
-    return Note(f"{attempts} of the {side} run left no record: killed or never started")
+    return Note(NoteKind.UNRECORDED, side, number=lost)
 
 
 def _by_attempt(planned: Table) -> dict[Attempt, int]:

@@ -10,11 +10,22 @@ from typing import Any
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.files.inputs import Input
-from nemo_gym.rollout_compare.schema import Batch, Fields, Output, Record, Row, Wanted, attempt_parts, identities_of
+from nemo_gym.rollout_compare.schema import (
+    Batch,
+    Fields,
+    Mark,
+    Mask,
+    Output,
+    Record,
+    Row,
+    Wanted,
+    attempt_parts,
+    identities_of,
+)
 
 Texts = Sequence[str | None]
 
-Results = tuple[Sequence[float], Texts, Texts, Texts]
+Results = tuple[Sequence[float], Sequence[Mask | None], Sequence[Mark | None], Texts]
 """What rows say of their results: the finite reward or NaN, why the row does not count, agent error, failure kind."""
 
 

@@ -4,94 +4,126 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from time import gmtime, strftime
+from typing import Any, Final
 
-from msgspec import Struct, to_builtins
+from msgspec import to_builtins
 
-from nemo_gym.rollout_compare.schema import CompareResult, Flip, TaskComparison, TaskSide
+from nemo_gym.rollout_compare.report.notes import note_text, solved_text
+from nemo_gym.rollout_compare.report.shape import (
+    Counts,
+    FlipSummary,
+    JoinedBy,
+    RepeatsSummary,
+    SideSummary,
+    Summary,
+    SummaryFile,
+    SummaryRun,
+    SummarySource,
+    TaskSummary,
+    Winner,
+)
+from nemo_gym.rollout_compare.schema import (
+    Category,
+    CompareResult,
+    Flip,
+    Provenance,
+    Repeats,
+    RunSource,
+    Side,
+    TaskComparison,
+    TaskSide,
+)
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION: Final = 1
 
 
 def summary_dict(result: CompareResult) -> dict[str, Any]:
     """The summary as plain values; `summary_schema` says what they mean."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "counts": result.counts(),
-        "join": {
-            "old_key": result.old_key,
-            "new_key": result.new_key,
-            "old_prefix_stripped": result.old_prefix_stripped,
-            "new_prefix_stripped": result.new_prefix_stripped,
-            "keyed_by_taskset": result.keyed_by_taskset,
-        },
-        "join_check": {
-            "joined": result.join_check.joined,
-            "inputs_compared": result.join_check.inputs_compared,
-            "inputs_differ": result.join_check.inputs_differ,
-            "tasks_differ": list(result.join_check.tasks_differ),
-        },
-        "statistics": result.statistics and to_builtins(result.statistics),
-        "flips": [_flip(flip) for flip in result.flips],
-        "clusters": [_plain(cluster) for cluster in result.clusters],
-        "other_reasons": [_plain(group) for group in result.other_reasons],
-        "gate": [to_builtins(rule) for rule in result.gate],
-        "notes": [str(note) for note in result.notes],
-        "tasks": [_task(task) for task in result.tasks],
-    }
+    summary = Summary(
+        schema_version=SCHEMA_VERSION,
+        run=_run(result.run) if result.run else None,
+        counts=Counts(**result.counts()),
+        join=JoinedBy(
+            result.old_key,
+            result.new_key,
+            result.old_prefix_stripped,
+            result.new_prefix_stripped,
+            result.keyed_by_taskset,
+        ),
+        join_check=result.join_check,
+        statistics=result.statistics,
+        flips=[_flip(flip) for flip in result.flips],
+        clusters=list(result.clusters),
+        other_reasons=list(result.other_reasons),
+        gate=list(result.gate),
+        notes=[note_text(note) for note in result.notes],
+        tasks=[_task(task) for task in result.tasks],
+    )
+    plain: dict[str, Any] = _plain(to_builtins(summary))
+    return plain
 
 
-def _task(task: TaskComparison) -> dict[str, Any]:
-    return {
-        "task": task.task,
-        "category": task.category.value,
-        "winner": task.winner and task.winner.value,
-        "old": _side(task.old),
-        "new": _side(task.new),
-    }
+def _winner(side: Side) -> Winner:
+    return "old" if side is Side.OLD else "new"
 
 
-def _flip(flip: Flip) -> dict[str, Any]:
-    task = flip.comparison
-    return {
-        "task": task.task,
-        "category": task.category.value,
-        "winner": task.winner and task.winner.value,
-        "old": _plain(flip.old),
-        "new": _plain(flip.new),
-        "tests": _plain(flip.tests),
-        "signature": flip.signature,
-        "repeats": _plain(flip.repeats),
-        "same_answer": flip.same_answer,
-    }
+def _task(task: TaskComparison) -> TaskSummary:
+    winner = _winner(task.winner) if task.winner else None
+    return TaskSummary(task.task, task.category, winner, _side(task.old), _side(task.new))
 
 
-def _plain(value: Struct | None) -> dict[str, Any] | None:
-    """A value as JSON has it: its fields by name, sequences as lists."""
-    if value is None:
-        return None
-    return {name: list(held) if isinstance(held, tuple) else held for name, held in to_builtins(value).items()}
-
-
-def _side(side: TaskSide | None) -> dict[str, Any] | None:
+def _side(side: TaskSide | None) -> SideSummary | None:
     if side is None:
         return None
-    return {
-        "reward": side.reward,
-        "rows": side.rows,
-        "masked": side.masked,
-        "agent_error": side.agent_error,
-        "failure_kind": side.failure_kind,
-    }
+    return SideSummary(side.reward, side.rows, side.masked, side.agent_error, side.failure_kind)
+
+
+def _flip(flip: Flip) -> FlipSummary:
+    task = flip.comparison
+    assert task.winner
+    return FlipSummary(
+        task=task.task,
+        category="flipped" if task.category is Category.FLIPPED else "flipped_agent_error",
+        winner=_winner(task.winner),
+        old=flip.old,
+        new=flip.new,
+        tests=flip.tests,
+        signature=flip.signature,
+        repeats=_repeats(flip.repeats) if flip.repeats else None,
+        same_answer=flip.same_answer,
+    )
+
+
+def _repeats(repeats: Repeats) -> RepeatsSummary:
+    return RepeatsSummary(*solved_text(repeats), repeats.p_value, repeats.within_noise)
+
+
+def _run(run: Provenance) -> SummaryRun:
+    return SummaryRun(run.version, run.options, _source(run.old), _source(run.new))
+
+
+def _source(source: RunSource) -> SummarySource:
+    files = [SummaryFile(file.path, file.size, _moment(file.modified)) for file in source.files]
+    return SummarySource(files, source.reader, source.rows)
+
+
+def _moment(seconds: int | None) -> str | None:
+    return None if seconds is None else strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(seconds))
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it: sequences as lists."""
+    if isinstance(value, dict):
+        return {name: _plain(held) for name, held in value.items()}
+    return [_plain(held) for held in value] if isinstance(value, list | tuple) else value
 
 
 def summary_schema() -> dict[str, Any]:
-    """The JSON Schema of the summary, as it ships with the package."""
-    from importlib import resources
+    """The JSON Schema of the summary, made from its types."""
+    from nemo_gym.rollout_compare.report import jsonschema
 
-    text = resources.files(__package__).joinpath("summary.schema.json").read_text("utf-8")
-    schema: dict[str, Any] = json.loads(text)
-    return schema
+    return jsonschema.summary_schema()
 
 
 def summary_lines(summary: dict[str, Any], *, ascii_only: bool = False) -> Iterator[str]:

@@ -1,10 +1,20 @@
-"""The words that all packages speak: the values that one step of a comparison hands to the next."""
+"""The types that all packages use: the values that one step of a comparison hands to the next.
 
-from nemo_gym.rollout_compare.schema.batch import Batch, Fault, Output, Place, Record, Source, Step, Wanted, no_rows
-from nemo_gym.rollout_compare.schema.errors import CompareInputError
+* `batch`: rows as a reader hands them over, and where they can be read again
+* `identity`: what tells tasks and attempts apart
+* `task_input`: what the system was asked, as a number and as a label
+* `result`: tasks, their sides and categories, the result
+* `figures`: evidence, changed tests, statistics, what a gate made of them
+* `errors`: the one error that a user sees
+"""
+
+from nemo_gym.rollout_compare.schema.batch import Batch, Output, Place, Record, Source, Step, Wanted, no_rows
+from nemo_gym.rollout_compare.schema.errors import CompareInputError, Fault
 from nemo_gym.rollout_compare.schema.figures import (
+    Count,
     Evidence,
     JoinCheck,
+    Probability,
     Repeats,
     Rule,
     SignificanceTest,
@@ -26,6 +36,9 @@ from nemo_gym.rollout_compare.schema.identity import (
     label_of,
     text_of,
 )
+from nemo_gym.rollout_compare.schema.marks import Mark, Mask, MaskKind
+from nemo_gym.rollout_compare.schema.notes import FaultKind, KeyFault, KeyKind, Note, NoteKind, PassedKey, Twins
+from nemo_gym.rollout_compare.schema.provenance import Provenance, ReadFile, RunSource
 from nemo_gym.rollout_compare.schema.result import (
     DEFAULT_TAIL,
     REWARD_TOLERANCE,
@@ -33,14 +46,13 @@ from nemo_gym.rollout_compare.schema.result import (
     Cluster,
     CompareResult,
     Flip,
-    Note,
     OtherReasons,
-    Side,
     TaskComparison,
     TaskRows,
     TaskSide,
     reward_text,
 )
+from nemo_gym.rollout_compare.schema.side import Side
 from nemo_gym.rollout_compare.schema.task_input import input_label, input_labels, input_numbers, task_input
 
 __all__ = [
@@ -52,20 +64,33 @@ __all__ = [
     "Cluster",
     "CompareInputError",
     "CompareResult",
+    "Count",
     "Evidence",
     "Fault",
+    "FaultKind",
     "Fields",
     "Flip",
     "Identity",
     "JoinCheck",
+    "KeyFault",
+    "KeyKind",
+    "Mark",
+    "Mask",
+    "MaskKind",
     "Note",
+    "NoteKind",
     "OtherReasons",
     "Output",
+    "PassedKey",
     "Place",
+    "Probability",
+    "Provenance",
+    "ReadFile",
     "Record",
     "Repeats",
     "Row",
     "Rule",
+    "RunSource",
     "Side",
     "SignificanceTest",
     "Source",
@@ -76,6 +101,7 @@ __all__ = [
     "TaskSide",
     "TestChanges",
     "TestRate",
+    "Twins",
     "Unmeasured",
     "Verdict",
     "Wanted",

@@ -9,18 +9,9 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from nemo_gym.rollout_compare.schema.errors import Fault
 from nemo_gym.rollout_compare.schema.identity import Identity
-
-
-class Fault(Struct, frozen=True):
-    """What is wrong with a line: its number and the reason."""
-
-    line: int
-    reason: str
-
-    def __str__(self) -> str:
-        """The fault as a note names it."""
-        return f"line {self.line} ({self.reason})"
+from nemo_gym.rollout_compare.schema.marks import Mark, Mask
 
 
 class Batch(Struct, frozen=True, kw_only=True):
@@ -45,8 +36,8 @@ class Batch(Struct, frozen=True, kw_only=True):
     """
 
     rewards: Sequence[float]
-    masked: Sequence[str | None]
-    agent_errors: Sequence[str | None]
+    masked: Sequence[Mask | None]
+    agent_errors: Sequence[Mark | None]
     failure_kinds: Sequence[str | None]
     task_indexes: Sequence[int | str | None]
     rollout_indexes: Sequence[int | str | None]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
+
+Count: TypeAlias = Annotated[int, Meta(ge=0)]
+Probability: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 
 
 class Verdict(StrEnum):
@@ -58,7 +61,7 @@ class Statistics(Struct, frozen=True):
         unmeasured: Bounds of delta over all tasks; None if some reward lies outside 0 to 1, or there is no task at all.
     """
 
-    n: int
+    n: Count
     mean_old: float | None
     mean_new: float | None
     delta: float | None
@@ -66,7 +69,7 @@ class Statistics(Struct, frozen=True):
     ci_high: float | None
     old_wins: int
     new_wins: int
-    p_value: float | None
+    p_value: Probability | None
     test: SignificanceTest | None
     detectable: float | None
     verdict: Verdict
@@ -78,16 +81,20 @@ class Repeats(Struct, frozen=True):
     """A flip seen through its attempts.
 
     Attributes:
-        old: Solved of attempts on the old side, as "3/4".
-        new: The same on the new side.
+        old_solved: How many attempts the old side solved.
+        old_attempts: Of how many.
+        new_solved: The same for the new side.
+        new_attempts: Of how many.
         p_value: Fisher's exact two-sided p of the two counts: were both sides equally able, how often would chance
             alone split the solved attempts at least this unevenly?
         within_noise: Whether p_value is above 0.05. Categories never change for it. With 3 attempts a side p is never
             below 0.1, with 4 never below 0.029: fewer than 4 cannot lift a flip out of the noise.
     """
 
-    old: str
-    new: str
+    old_solved: int
+    old_attempts: int
+    new_solved: int
+    new_attempts: int
     p_value: float
     within_noise: bool
 
@@ -116,9 +123,9 @@ class JoinCheck(Struct, frozen=True):
         tasks_differ: Their labels.
     """
 
-    joined: int = 0
-    inputs_compared: int = 0
-    inputs_differ: int = 0
+    joined: Count = 0
+    inputs_compared: Count = 0
+    inputs_differ: Count = 0
     tasks_differ: tuple[str, ...] = ()
 
 

@@ -27,6 +27,8 @@ class Fields(Struct, frozen=True):
         certain: Those that are ids by definition, whatever the task's input says.
         input: What the task's input is called.
         index: What the task's position in the run's input file is called.
+        results: Fields that only a row has that was run.
+        never: Fields that are no ids, though they may look like one: attempts, results.
         said: Whether the user named the field: it is then the only one, and never questioned.
     """
 
@@ -35,6 +37,8 @@ class Fields(Struct, frozen=True):
     certain: tuple[str, ...] = ()
     input: str = "task input"
     index: str = "task index"
+    results: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
     said: bool = False
 
     def all(self) -> tuple[str, ...]:

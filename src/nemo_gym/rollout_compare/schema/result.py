@@ -9,24 +9,17 @@ from msgspec import Struct
 
 from nemo_gym.rollout_compare.schema.batch import Place
 from nemo_gym.rollout_compare.schema.figures import Evidence, JoinCheck, Repeats, Rule, Statistics, TestChanges
+from nemo_gym.rollout_compare.schema.marks import Mark, Mask
+from nemo_gym.rollout_compare.schema.notes import Note
+from nemo_gym.rollout_compare.schema.provenance import Provenance
+from nemo_gym.rollout_compare.schema.side import Side
+from nemo_gym.rollout_compare.text.words import masked_text
 
 #: Two rewards are the same result when they differ by at most this much.
 REWARD_TOLERANCE = 1e-9
 
 #: How many lines of verifier output a report shows for a flip.
 DEFAULT_TAIL = 15
-
-
-class Side(StrEnum):
-    """One of the two runs."""
-
-    OLD = "old"
-    NEW = "new"
-
-    @property
-    def other(self) -> Side:
-        """The run that this one is compared with."""
-        return Side.NEW if self is Side.OLD else Side.OLD
 
 
 class Category(StrEnum):
@@ -46,21 +39,33 @@ class TaskSide(Struct, frozen=True, gc=False):
         rows: How many attempts the run has at the task; at least 1.
         reward: The mean of the finite rewards, correctly rounded; None without any.
         reward_rows: How many of the rows have a finite reward.
-        masked: Why the side does not count, else None.
-        agent_error: The first agent error of the side's rows, else None.
+        mask: Why the side does not count, the reason of its first masked row; else None.
+        mark: Why its result is doubtful, the first agent error of its rows; else None.
         failure_kind: The first failure kind among the unmasked rows, else None.
         solved: How many rows have the reward 1, where every row's is 0 or 1; else None.
         flaky: Whether its rows disagree.
+        masked_rows: How many of the rows are masked.
     """
 
     rows: int
     reward: float | None
     reward_rows: int
-    masked: str | None = None
-    agent_error: str | None = None
+    mask: Mask | None = None
+    mark: Mark | None = None
     failure_kind: str | None = None
     solved: int | None = None
     flaky: bool = False
+    masked_rows: int = 0
+
+    @property
+    def masked(self) -> str | None:
+        """Why the side does not count, in words; None where it does."""
+        return masked_text(str(self.mask), self.masked_rows, self.rows) if self.mask else None
+
+    @property
+    def agent_error(self) -> str | None:
+        """Why its result is doubtful, in words; None where it is not."""
+        return str(self.mark) if self.mark else None
 
     @property
     def repeated(self) -> bool:
@@ -187,17 +192,6 @@ class Flip(Struct, frozen=True):
         return self.old if side is Side.OLD else self.new
 
 
-class Note(Struct, frozen=True):
-    """Something a reader must know to trust the numbers, and the tasks it is about."""
-
-    message: str
-    tasks: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        """The note in full, with every task."""
-        return f"{self.message}: {', '.join(self.tasks)}" if self.tasks else self.message
-
-
 class CompareResult(Struct, frozen=True):
     """A finished comparison: everything that a report or summary says, before any text exists.
 
@@ -209,8 +203,8 @@ class CompareResult(Struct, frozen=True):
         new_rows: How many rows the new run has, failures that stand included.
         old_masked_rows: How many of the old run's rows are masked.
         new_masked_rows: How many of the new run's rows are masked.
-        old_prefix_stripped: The prefix taken off every label of the old run, else None.
-        new_prefix_stripped: The prefix taken off every label of the new run, else None.
+        old_prefix_stripped: The prefix taken off every label of the old run, with its slash, else None.
+        new_prefix_stripped: The prefix taken off every label of the new run, with its slash, else None.
         keyed_by_taskset: Whether both runs' tasks are told apart by taskset and id.
         notes: What a reader must know to trust the numbers.
         flips: One for each flipped task, in the order of `tasks`.
@@ -221,6 +215,7 @@ class CompareResult(Struct, frozen=True):
         statistics: Whether the difference is real, None where nobody asked.
         anonymous: How many failures that name no task stand at the end of `tasks`.
         gate: The rules that were asked for, held against the comparison.
+        run: What was compared, and by what; None where the rows were at hand.
     """
 
     tasks: Sequence[TaskComparison]
@@ -242,6 +237,7 @@ class CompareResult(Struct, frozen=True):
     statistics: Statistics | None = None
     gate: tuple[Rule, ...] = ()
     anonymous: int = 0
+    run: Provenance | None = None
 
     def by_category(self, category: Category | str) -> list[TaskComparison]:
         """The tasks of one category, in the order of `tasks`."""
@@ -263,8 +259,8 @@ class CompareResult(Struct, frozen=True):
             "flipped_new_win": sum(task.winner is Side.NEW for task in flipped),
             "flipped_agent_error": len(tasks[Category.FLIPPED_AGENT_ERROR]),
             "masked": len(masked),
-            "masked_old": sum(task.old is not None and task.old.masked is not None for task in masked),
-            "masked_new": sum(task.new is not None and task.new.masked is not None for task in masked),
+            "masked_old": sum(task.old is not None and task.old.mask is not None for task in masked),
+            "masked_new": sum(task.new is not None and task.new.mask is not None for task in masked),
             "missing": len(missing),
             "missing_old_only": sum(task.new is None for task in missing),
             "missing_new_only": sum(task.old is None for task in missing),

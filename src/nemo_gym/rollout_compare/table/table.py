@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from nemo_gym.rollout_compare.schema import Attempt, Batch, Fields, Note, Place, Source
+from nemo_gym.rollout_compare.schema import Attempt, Batch, Fields, Mark, Mask, Note, Place, Source
 from nemo_gym.rollout_compare.table.columns import Column, HalfColumn, KeyColumn
 from nemo_gym.rollout_compare.table.places import Places
 
@@ -41,8 +41,8 @@ class Table:
         """Make a table without rows."""
         self.fields = fields
         self.reward = array("d")
-        self.masked: Column[str] = Column()
-        self.agent_error: Column[str] = Column()
+        self.masked: Column[Mask] = Column()
+        self.agent_error: Column[Mark] = Column()
         self.failure_kind: Column[str] = Column()
         self.task_index = HalfColumn()
         self.rollout_index = HalfColumn()

@@ -30,13 +30,15 @@ def without_escapes(text: str) -> str:
 def one_line(text: str, limit: int | None = None) -> str:
     r"""The text on one line: escape sequences removed, control characters shown as `\n` or `\x07`.
 
-    With a limit, what goes beyond that many characters is left out and counted.
+    With a limit, what goes beyond that many characters is left out and counted: in the middle, so that two texts which
+    differ at their ends are still told apart.
     """
     plain = text.isascii() and text.isprintable()
     safe = text if plain else _UNSAFE.sub(_escaped, without_escapes(text))
     if limit is None or len(safe) <= limit:
         return safe
-    return f"{safe[:limit]}... ({len(safe) - limit} more characters)"
+    end = limit // 2
+    return f"{safe[: limit - end]}... ({len(safe) - limit} more characters) ...{safe[len(safe) - end :]}"
 
 
 def encodable(text: str, encoding: str | None) -> str:

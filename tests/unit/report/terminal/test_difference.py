@@ -224,10 +224,10 @@ def test_without_repeats_nothing_is_said_of_them() -> None:
 
 
 def test_the_lines_of_repeats() -> None:
-    assert repeats_text(Repeats("3/4", "1/4", 34 / 70, True)) == (
+    assert repeats_text(Repeats(3, 4, 1, 4, 34 / 70, True)) == (
         "attempts solved: 3/4 -> 1/4 (Fisher's exact p = 0.49: within noise)"
     )
-    assert repeats_text(Repeats("9/9", "0/9", 0.0000411, False)) == (
+    assert repeats_text(Repeats(9, 9, 0, 9, 0.0000411, False)) == (
         "attempts solved: 9/9 -> 0/9 (Fisher's exact p = 4.1e-05)"
     )
 

@@ -14,6 +14,9 @@ from nemo_gym.rollout_compare.schema import (
     CompareResult,
     Evidence,
     Flip,
+    Mark,
+    Mask,
+    MaskKind,
     Repeats,
     Side,
     TaskComparison,
@@ -125,13 +128,13 @@ def test_blank_lines_of_output_end_at_their_mark() -> None:
 def test_the_order_of_what_a_flip_shows() -> None:
     flip = Flip(
         a_flip(
-            old=a_side(0.75, rows=4, reward_rows=4, agent_error="error: a", failure_kind="k"),
-            new=a_side(0.25, rows=4, reward_rows=3, agent_error="E=b", failure_kind="l"),
+            old=a_side(0.75, rows=4, reward_rows=4, mark=Mark("error", "a"), failure_kind="k"),
+            new=a_side(0.25, rows=4, reward_rows=3, mark=Mark("E", "b"), failure_kind="l"),
         ).comparison,
         a_flip().rows,
         new=LOST,
         tests=TestChanges(("x", "y"), ("z",)),
-        repeats=Repeats("3/4", "1/4", 34 / 70, True),
+        repeats=Repeats(3, 4, 1, 4, 34 / 70, True),
     )
     assert lines(flip) == [
         "### t: old=0.75 (mean of 4 rows) new=0.25 (mean of 3 of 4 rows) -> old wins",
@@ -216,8 +219,8 @@ def result_of(*tasks: Flip | TaskComparison, **others: Any) -> CompareResult:
 EVERY_KIND = result_of(
     TaskComparison("i", Category.IDENTICAL, a_side(0.5), a_side(0.5)),
     a_flip("f"),
-    a_flip("d", new=a_side(0.0, agent_error="oops")),
-    TaskComparison("m", Category.MASKED, a_side(1.0), a_side(0.0, masked="mask_sample")),
+    a_flip("d", new=a_side(0.0, mark=Mark("error", "oops"))),
+    TaskComparison("m", Category.MASKED, a_side(1.0), a_side(0.0, mask=Mask(MaskKind.MASK_SAMPLE))),
     TaskComparison("x", Category.MISSING, a_side(1.0), None),
     clusters=(Cluster("same", Side.OLD, ("d", "f")),),
 )
@@ -276,7 +279,7 @@ def test_an_empty_section_that_was_asked_for_is_shown_empty() -> None:
 
 def test_each_kind_of_flips_has_so_many() -> None:
     result = result_of(
-        *(a_flip(f"f{n}") for n in range(3)), *(a_flip(f"d{n}", a_side(1.0, agent_error="e")) for n in range(2))
+        *(a_flip(f"f{n}") for n in range(3)), *(a_flip(f"d{n}", a_side(1.0, mark=Mark("error", "e"))) for n in range(2))
     )
     told = list(report_lines(result, Shown(max_flips=1)))
     assert [line for line in told if line.startswith("...")] == [
@@ -290,7 +293,7 @@ def test_each_kind_of_flips_has_so_many() -> None:
 def test_no_text_from_inputs_forges_a_line_or_reaches_a_terminal() -> None:
     bad = "a\n## Masked (9)\x1b[31m\r\x07\u2028"
     flip = Flip(
-        a_flip(bad, a_side(1.0, agent_error=bad, failure_kind=bad)).comparison,
+        a_flip(bad, a_side(1.0, mark=Mark(bad, bad), failure_kind=bad)).comparison,
         a_flip().rows,
         new=Evidence("file", bad, ("safe",), bad),
         old=Evidence(None, unavailable=bad),

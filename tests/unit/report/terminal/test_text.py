@@ -11,7 +11,11 @@ from nemo_gym.rollout_compare.schema import (
     CompareResult,
     Evidence,
     Flip,
+    Mark,
+    Mask,
+    MaskKind,
     Note,
+    NoteKind,
     Side,
     TaskComparison,
     TaskRows,
@@ -25,7 +29,7 @@ def _side(reward: float | None, **others: Any) -> TaskSide:
 
 
 def _flip(task: str, old: TaskSide, new: TaskSide, evidence: Evidence | None = None) -> Flip:
-    doubtful = old.agent_error or new.agent_error
+    doubtful = old.mark or new.mark
     category = Category.FLIPPED_AGENT_ERROR if doubtful else Category.FLIPPED
     assert old.reward is not None
     assert new.reward is not None
@@ -62,12 +66,12 @@ def _section(title: str, *tasks: TaskComparison | Flip, **others: Any) -> list[s
     return lines[start : end - 1]
 
 
-MASKED_SIDE = _side(None, masked="mask_sample (failure_kind=agent_timeout)")
+MASKED_SIDE = _side(None, mask=Mask(MaskKind.MASK_SAMPLE, "agent_timeout"))
 EVERY_KIND = (
     _flip(
         "fix-add",
         _side(0.0),
-        _side(1.0, agent_error="terminus2_error_type=TimeoutError"),
+        _side(1.0, mark=Mark("terminus2_error_type", "TimeoutError")),
         Evidence("field", "test_output", ("E assert 3 == 4", "1 failed")),
     ),
     TaskComparison("echo", Category.IDENTICAL, _side(1.0), _side(1.0)),
@@ -87,17 +91,17 @@ def test_the_report_has_the_documented_shape() -> None:
         *EVERY_KIND,
         old_key="task_name",
         new_key="_ng_task_id",
-        old_prefix_stripped="bench",
+        old_prefix_stripped="bench/",
         old_rows=4,
         new_rows=7,
         new_masked_rows=1,
-        notes=(Note("the new run has several rows for 1 task", ("sort-list",)),),
+        notes=(Note(NoteKind.SEVERAL_ROWS, Side.NEW, ("sort-list",), fewest=3, most=3),),
     )
     doubt = next(line for line in lines if line.startswith("flipped (agent error)"))
     assert lines == [
         "gym dev compare: 5 tasks (old 4 rows, new 7 rows incl. 1 masked)",
         "join key: old=task_name (prefix 'bench/' stripped), new=_ng_task_id",
-        "note: the new run has several rows for 1 task: sort-list",
+        "note: the new run has several rows a task (1 task x 3 attempts), compared by their mean reward",
         "",
         "category                 count",
         "identical                    1",
@@ -163,7 +167,7 @@ def test_the_first_line_counts_rows_and_those_masked(masked: tuple[int, int], te
 
 
 def test_a_prefix_is_named_on_the_side_that_lost_it() -> None:
-    lines = _lines(new_prefix_stripped="org/bench")
+    lines = _lines(new_prefix_stripped="org/bench/")
     assert lines[1] == "join key: old=task_id, new=task_id (prefix 'org/bench/' stripped)"
 
 
@@ -175,21 +179,25 @@ class TestNotes:
         self, count: int, named: int, more: str | None
     ) -> None:
         tasks = tuple(f"t{i:03}" for i in range(count))
-        (note,) = [line for line in _lines(notes=(Note("ids", tasks),)) if line.startswith("note: ")]
+        (note,) = [
+            line for line in _lines(notes=(Note(NoteKind.OTHER_INPUT, tasks=tasks),)) if line.startswith("note: ")
+        ]
         assert re.findall(r"t\d{3}", note) == list(tasks[:named])
         assert re.findall(r"\d+ more", note) == ([more] if more else [])
 
     def test_notes_stand_between_the_key_and_the_table_in_their_order(self) -> None:
-        assert _lines(notes=(Note("one"), Note("two")))[1:5] == [
+        assert _lines(notes=(Note(NoteKind.NO_ROWS, Side.NEW), Note(NoteKind.NO_ROWS, Side.OLD)))[1:5] == [
             "join key: old=task_id, new=task_id",
-            "note: one",
-            "note: two",
+            "note: the new run has no rows",
+            "note: the old run has no rows",
             "",
         ]
 
     def test_a_task_in_a_note_cannot_forge_a_line(self) -> None:
-        lines = _lines(notes=(Note("ids\nnote: forged", ("a\nnote: forged",)),))
-        assert [line for line in lines if line.startswith("note: ")] == [r"note: ids\nnote: forged: a\nnote: forged"]
+        lines = _lines(notes=(Note(NoteKind.FIRST_TASKS, Side.OLD, ("a\nnote: forged",), field="ids\nnote: forged"),))
+        assert [line for line in lines if line.startswith("note: ")] == [
+            r"note: first old tasks by ids\nnote: forged: a\nnote: forged"
+        ]
 
 
 class TestFlips:
@@ -215,8 +223,8 @@ class TestFlips:
         assert _section("Flips", flip)[1] == "### a: old=0.5 new=0.5 -> new wins"
 
     def test_each_side_shows_its_agent_error_and_its_failure_kind(self) -> None:
-        old = _side(0.0, agent_error="error: gone", failure_kind="tests")
-        new = _side(1.0, agent_error="x_error_type=Late", failure_kind="limit")
+        old = _side(0.0, mark=Mark("error", "gone"), failure_kind="tests")
+        new = _side(1.0, mark=Mark("x_error_type", "Late"), failure_kind="limit")
         assert _section("Flips with agent errors", _flip("a", old, new))[2:] == [
             "    old agent error: error: gone",
             "    old scored with failure_kind=tests (not masked)",
@@ -229,7 +237,7 @@ class TestFlips:
         assert section[2:] == ["    new scored with failure_kind=tests (not masked)"]
 
     def test_flips_keep_their_order_in_either_section(self) -> None:
-        error = {"agent_error": "error: x"}
+        error = {"mark": Mark("error", "x")}
         tasks = [
             _flip("a", _side(1.0), _side(0.0, **error)),
             _flip("b", _side(1.0), _side(0.0)),
@@ -273,14 +281,14 @@ class TestMasked:
         ("old", "new", "text"),
         [
             (_side(1.0), MASKED_SIDE, "old=1.0 new=none; new mask_sample (failure_kind=agent_timeout)"),
-            (_side(0.5, masked="mask_sample"), _side(0.0), "old=0.5 new=0.0; old mask_sample"),
+            (_side(0.5, mask=Mask(MaskKind.MASK_SAMPLE)), _side(0.0), "old=0.5 new=0.0; old mask_sample"),
             (
-                _side(None, masked="no reward"),
-                _side(None, masked="non-finite reward (nan)"),
+                _side(None, mask=Mask(MaskKind.NO_REWARD)),
+                _side(None, mask=Mask(MaskKind.NON_FINITE, "nan")),
                 "old=none new=none; old no reward; new non-finite reward (nan)",
             ),
             (
-                TaskSide(3, 0.5, 2, masked="1/3 rows masked: no reward"),
+                TaskSide(3, 0.5, 2, mask=Mask(MaskKind.NO_REWARD), masked_rows=1),
                 _side(1.0),
                 "old=0.5 (mean of 2 of 3 rows) new=1.0; old 1/3 rows masked: no reward",
             ),
@@ -312,7 +320,7 @@ class TestMissing:
         assert _section("Missing", task) == ["## Missing (1)", f"- a: {text}"]
 
     def test_a_missing_task_without_a_reward_says_so(self) -> None:
-        task = TaskComparison("a", Category.MISSING, _side(None, masked="no reward"), None)
+        task = TaskComparison("a", Category.MISSING, _side(None, mask=Mask(MaskKind.NO_REWARD)), None)
         assert _section("Missing", task)[1].startswith("- a: only on old side (reward none")
 
 
@@ -334,13 +342,18 @@ def test_no_text_from_an_input_reaches_a_line_raw(place: str, text: str) -> None
     def at(name: str) -> str:
         return text if place == name else "plain"
 
-    old = _side(0.0, agent_error=at("agent_error"), failure_kind=at("failure_kind"))
+    old = _side(0.0, mark=Mark("error", at("agent_error")), failure_kind=at("failure_kind"))
     tasks: list[TaskComparison | Flip] = [
         _flip(at("task"), old, _side(1.0), Evidence("field", at("path"), ("1 failed",))),
         _flip(at("task"), _side(1.0), _side(0.0), Evidence("file", at("path"), ("1 failed",), at("unavailable"))),
         _flip(at("task"), _side(1.0), _side(0.0), Evidence(None, unavailable=at("unavailable"))),
-        TaskComparison(at("task"), Category.MASKED, _side(1.0, masked=at("masked")), _side(None, masked=at("masked"))),
-        TaskComparison(at("task"), Category.MISSING, _side(1.0, masked=at("masked")), None),
+        TaskComparison(
+            at("task"),
+            Category.MASKED,
+            _side(1.0, mask=Mask(MaskKind.MASK_SAMPLE, at("masked"))),
+            _side(None, mask=Mask(MaskKind.MASK_SAMPLE, at("masked"))),
+        ),
+        TaskComparison(at("task"), Category.MISSING, _side(1.0, mask=Mask(MaskKind.MASK_SAMPLE, at("masked"))), None),
     ]
     lines = _lines(*tasks, old_key=at("key"), new_prefix_stripped=at("prefix"))
     assert all(line.isprintable() for line in lines)
@@ -352,7 +365,7 @@ def test_no_text_from_an_input_reaches_a_line_raw(place: str, text: str) -> None
 def _plainly(result: CompareResult) -> CompareResult:
     """The same shape of result without hostile text: what the number of lines must be."""
     flips = [
-        _flip("t", _side(0.0, agent_error="e", failure_kind="k"), _side(1.0), Evidence("field", "p", ("x",))),
+        _flip("t", _side(0.0, mark=Mark("error", "e"), failure_kind="k"), _side(1.0), Evidence("field", "p", ("x",))),
         _flip("t", _side(1.0), _side(0.0), Evidence("file", "p", ("x",), "u")),
         _flip("t", _side(1.0), _side(0.0), Evidence(None, unavailable="u")),
     ]

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 
 from nemo_gym.rollout_compare.producers.gym.fields import KEY_CANDIDATES, RESULT_PATHS
 from nemo_gym.rollout_compare.producers.json_rows import dig
-from nemo_gym.rollout_compare.schema import CompareInputError, Row, identity_of, label_of, text_of
+from nemo_gym.rollout_compare.schema import CompareInputError, Mark, Mask, MaskKind, Row, identity_of, label_of, text_of
 
 ERROR_TEXT_LIMIT = 120
 
-#: Why a row without a reward does not count.
-NO_REWARD = "no reward"
 _SHOWN_VALUE_LIMIT = 200
 
+Masks = Sequence[Mask | None]
+Marks = Sequence[Mark | None]
 Texts = Sequence[str | None]
 
 #: Integers below this are doubles too.
@@ -33,8 +33,8 @@ class Facts(NamedTuple):
     """What a row says of its result. `reward` is None unless it is a finite number."""
 
     reward: float | None
-    masked: str | None
-    agent_error: str | None
+    masked: Mask | None
+    agent_error: Mark | None
     failure_kind: str | None
 
 
@@ -51,7 +51,7 @@ def facts_of(reward: Any, mask_sample: Any, instance_mask: Any, failure_kind: An
     return Facts(finite, masked, _agent_error(error, metadata), kind if masked is None else None)
 
 
-def results_of(columns: Sequence[Sequence[Any]]) -> tuple[Sequence[float], Texts, Texts, Texts]:
+def results_of(columns: Sequence[Sequence[Any]]) -> tuple[Sequence[float], Masks, Marks, Texts]:
     """What `facts_of` says of many rows, each value a column; a row without a finite reward has NaN.
 
     Most rows say nothing but their reward: only the others are looked at closely.
@@ -66,8 +66,9 @@ def results_of(columns: Sequence[Sequence[Any]]) -> tuple[Sequence[float], Texts
     for mask in columns[1:3]:
         if not _MASK_TYPES.issuperset(map(type, mask)):
             said.update(i for i, value in enumerate(mask) if type(value) not in _MASK_TYPES)
-    nothing: list[str | None] = [None] * len(rewards)
-    masked, errors, kinds = (nothing[:], nothing[:], nothing[:]) if said else (nothing,) * 3
+    masked: list[Mask | None] = [None] * len(rewards)
+    errors: list[Mark | None] = [None] * len(rewards)
+    kinds: list[str | None] = [None] * len(rewards)
     for i in said:
         fact = facts_of(*(column[i] for column in columns))
         rewards[i] = math.nan if fact.reward is None else fact.reward
@@ -96,24 +97,24 @@ def _number(reward: Any) -> float | None:
     raise CompareInputError(f"reward {_shown(reward)} is not a number")
 
 
-def _mask(mask_sample: Any, kind: str | None, reward: float | None) -> str | None:
+def _mask(mask_sample: Any, kind: str | None, reward: float | None) -> Mask | None:
     if mask_sample is not None and (type(mask_sample) not in (bool, int) or mask_sample not in (0, 1)):
         raise CompareInputError(f"mask_sample {_shown(mask_sample)} is not true or false")
     if mask_sample:
-        return f"mask_sample (failure_kind={kind})" if kind else "mask_sample"
+        return Mask(MaskKind.MASK_SAMPLE, kind)
     if reward is None:
-        return NO_REWARD
-    return None if math.isfinite(reward) else f"non-finite reward ({reward})"
+        return Mask(MaskKind.NO_REWARD)
+    return None if math.isfinite(reward) else Mask(MaskKind.NON_FINITE, str(reward))
 
 
-def _agent_error(error: Any, metadata: Any) -> str | None:
+def _agent_error(error: Any, metadata: Any) -> Mark | None:
     if error:
         lines = [line for line in text_of(error).splitlines() if line.strip()]
-        return f"error: {lines[-1].strip()[:ERROR_TEXT_LIMIT] if lines else '(blank)'}"
+        return Mark("error", lines[-1].strip()[:ERROR_TEXT_LIMIT] if lines else "(blank)")
     if isinstance(metadata, Mapping):
         for key, value in metadata.items():
             if isinstance(key, str) and key.endswith("error_type") and value:
-                return f"{key}={text_of(value)}"
+                return Mark(key, text_of(value))
     return None
 
 
@@ -133,12 +134,14 @@ def row_facts(row: Row) -> Facts:
 
 def mask_reason(row: Row) -> str | None:
     """Why the row does not count, None when it counts."""
-    return row_facts(row).masked
+    mask = row_facts(row).masked
+    return str(mask) if mask else None
 
 
 def agent_error(row: Row) -> str | None:
     """The agent's error that makes the row's result doubtful, if any: `error: ...` or `KEY=VALUE`."""
-    return row_facts(row).agent_error
+    mark = row_facts(row).agent_error
+    return str(mark) if mark else None
 
 
 def measured_failure_kind(row: Row) -> str | None:
@@ -160,9 +163,9 @@ def tasksets_of(rows: Sequence[Row], key: str) -> set[str]:
 
 
 def label_for_message(row: Row, key: str | None) -> str:
-    """The row's task as far as it can be told."""
+    """The row's task as far as it can be told, with its taskset where it names one."""
     for path in (key, *KEY_CANDIDATES) if key else KEY_CANDIDATES:
-        label = task_id_of(row, path)
+        label = task_id_of(row, path, with_taskset=True)
         if label is not None:
             return label
     return "unknown"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nemo_gym.rollout_compare.report.terminal.words import counted
+from nemo_gym.rollout_compare.report.notes import solved_text
 from nemo_gym.rollout_compare.schema import Category, CompareResult, Repeats, Statistics, Verdict
+from nemo_gym.rollout_compare.text.words import counted
 
 
 def difference_lines(result: CompareResult) -> Iterator[str]:
@@ -62,7 +63,8 @@ def _repeats(result: CompareResult) -> Iterator[str]:
 def repeats_text(repeats: Repeats) -> str:
     """A flip seen through its attempts: `3/4 -> 1/4`."""
     noise = ": within noise" if repeats.within_noise else ""
-    return f"attempts solved: {repeats.old} -> {repeats.new} (Fisher's exact {p_text(repeats.p_value)}{noise})"
+    old, new = solved_text(repeats)
+    return f"attempts solved: {old} -> {new} (Fisher's exact {p_text(repeats.p_value)}{noise})"
 
 
 def p_text(p_value: float) -> str:

@@ -6,15 +6,21 @@ from collections.abc import Iterator, Sequence
 
 from nemo_gym.rollout_compare.explain.evidence import source_text
 from nemo_gym.rollout_compare.report.terminal.difference import repeats_text
-from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT, counted, label, listed, section
+from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT, label, listed, section
 from nemo_gym.rollout_compare.schema import Cluster, Evidence, Flip, OtherReasons, Side, TestChanges, reward_text
 from nemo_gym.rollout_compare.text.folding import folded
 from nemo_gym.rollout_compare.text.terminal import one_line
+from nemo_gym.rollout_compare.text.words import counted
 
 WHERE_LIMIT = 400
 TESTS_NAMED = 10
 SAMPLE_LINES = 5
 REASONS_NAMED = 10
+
+
+def any_output(flips: Sequence[Flip]) -> bool:
+    """Whether any flip has verifier output on either side."""
+    return any(evidence and evidence.source for flip in flips for evidence in (flip.old, flip.new))
 
 
 def cluster_lines(clusters: Sequence[Cluster], flips: Sequence[Flip] = (), *, output: bool = True) -> Iterator[str]:
@@ -54,7 +60,8 @@ def other_reason_lines(groups: Sequence[OtherReasons]) -> Iterator[str]:
         yield f"    {listed(group.tasks)}"
     if len(groups) > REASONS_NAMED:
         rest = sum(len(group.tasks) for group in groups[REASONS_NAMED:])
-        yield f"... and {counted(rest, 'more task')} with {counted(len(groups) - REASONS_NAMED, 'other pair')} of reasons"
+        pairs = counted(len(groups) - REASONS_NAMED, "other pair")
+        yield f"... and {counted(rest, 'more task')} with {pairs} of reasons"
 
 
 def flip_lines(title: str, flips: Sequence[Flip], *, most: int | None = None, sides: int = 1) -> Iterator[str]:
@@ -80,6 +87,8 @@ def _flip(flip: Flip, sides: int) -> Iterator[str]:
             yield f"    {side} agent error: {one_line(facts.agent_error, LABEL_LIMIT)}"
         if facts.failure_kind:
             yield f"    {side} scored with failure_kind={one_line(facts.failure_kind, LABEL_LIMIT)} (not masked)"
+    if flip.signature:
+        yield f"    cause: {one_line(flip.signature, LABEL_LIMIT)}"
     if flip.same_answer:
         yield "    same answer: the verifier disagrees with itself"
     yield from _tests(flip.tests)

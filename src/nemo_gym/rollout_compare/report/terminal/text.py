@@ -6,11 +6,14 @@ from collections.abc import Collection, Iterator, Sequence
 
 from msgspec import Struct
 
+from nemo_gym.rollout_compare.report.notes import TASKS_IN_JSON_ONLY, note_message, note_names
 from nemo_gym.rollout_compare.report.terminal.difference import difference_lines
-from nemo_gym.rollout_compare.report.terminal.flips import cluster_lines, flip_lines, other_reason_lines
-from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT, counted, label, listed, section
-from nemo_gym.rollout_compare.schema import Category, CompareResult, Note, Side, TaskComparison
+from nemo_gym.rollout_compare.report.terminal.flips import any_output, cluster_lines, flip_lines, other_reason_lines
+from nemo_gym.rollout_compare.report.terminal.provenance import source_text
+from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT, label, listed, section
+from nemo_gym.rollout_compare.schema import Category, CompareResult, JoinCheck, Note, Side, TaskComparison
 from nemo_gym.rollout_compare.text.terminal import one_line
+from nemo_gym.rollout_compare.text.words import counted
 
 
 class Shown(Struct, frozen=True):
@@ -44,7 +47,11 @@ def report_lines(result: CompareResult, shown: Shown | None = None) -> Iterator[
     shown = shown or Shown()
     tasks = counted(len(result.tasks), "task")
     yield f"{shown.title}: {tasks} ({_rows(result, Side.OLD)}, {_rows(result, Side.NEW)})"
+    if result.run:
+        yield f"old: {source_text(result.run.old)}"
+        yield f"new: {source_text(result.run.new)}"
     yield f"join key: {_key(result, Side.OLD)}, {_key(result, Side.NEW)}"
+    yield from _join_check(result.join_check)
     yield from (f"note: {_note(note)}" for note in result.notes)
     yield ""
     yield from _table(result.counts())
@@ -54,7 +61,8 @@ def report_lines(result: CompareResult, shown: Shown | None = None) -> Iterator[
     for title, category in (("Flips", Category.FLIPPED), ("Flips with agent errors", Category.FLIPPED_AGENT_ERROR)):
         flips = [flip for flip in result.flips if flip.comparison.category is category]
         if shown.shows(category) and (flips or category is Category.FLIPPED):
-            yield from flip_lines(title, flips, most=shown.max_flips, sides=shown.sides())
+            sides = shown.sides() if any_output(result.flips) else 0  # one note says that there is none
+            yield from flip_lines(title, flips, most=shown.max_flips, sides=sides)
     if shown.shows(Category.FLIPPED):
         yield from other_reason_lines(result.other_reasons)
     for title, category, line in _LISTS:
@@ -76,12 +84,22 @@ def _key(result: CompareResult, side: Side) -> str:
         else (result.new_key, result.new_prefix_stripped)
     )
     text = f"{side}={one_line(key)}"
-    return text if prefix is None else f"{text} (prefix '{one_line(prefix)}/' stripped)"
+    return text if prefix is None else f"{text} (prefix '{one_line(prefix)}' stripped)"
+
+
+def _join_check(check: JoinCheck) -> Iterator[str]:
+    """How many of the tasks that were joined were given the same input, as far as both runs tell."""
+    if check.inputs_compared:
+        agree = check.inputs_compared - check.inputs_differ
+        rest = "" if check.inputs_compared == check.joined else f" (of {counted(check.joined, 'joined task')})"
+        inputs = "1 input agrees" if check.inputs_compared == 1 else f"{check.inputs_compared} inputs agree"
+        yield f"join check: {agree} of {inputs}{rest}"
 
 
 def _note(note: Note) -> str:
-    message = one_line(note.message)
-    return f"{message}: {listed(note.tasks)}" if note.tasks else message
+    message = one_line(note_message(note))
+    names = () if note.kind in TASKS_IN_JSON_ONLY else note_names(note)
+    return f"{message}: {listed(names)}" if names else message
 
 
 def _table(counts: dict[str, int]) -> Iterator[str]:

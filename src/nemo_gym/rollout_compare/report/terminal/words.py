@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from nemo_gym.rollout_compare.text.terminal import one_line
+from nemo_gym.rollout_compare.text.words import counted
+
+__all__ = ["LABEL_LIMIT", "TASKS_NAMED", "counted", "label", "listed", "section"]
 
 LABEL_LIMIT = 200
 TASKS_NAMED = 10
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun: `1 task`, `2 tasks`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def label(text: str) -> str:

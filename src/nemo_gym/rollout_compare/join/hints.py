@@ -1,0 +1,160 @@
+"""What an error says where no field tells tasks apart: what the file may be, or which other fields may be the key."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from nemo_gym.rollout_compare.join.asked import count_fields
+from nemo_gym.rollout_compare.producers.again import read_again
+from nemo_gym.rollout_compare.producers.json_rows import dig
+from nemo_gym.rollout_compare.schema import CompareInputError, Place, Row, Side, Wanted
+from nemo_gym.rollout_compare.table.table import Table
+
+#: How much of each run is looked at: so many rows, and no more than so many bytes of them.
+MOST_ROWS = 10_000
+MOST_BYTES = 64 << 20
+
+_MOST_HINTS = 3
+_LONGEST_ID = 200
+_SHOWN_FIELDS = 20
+
+
+class Hint(Struct, frozen=True):
+    """A field that may be the key.
+
+    Attributes:
+        field: Its dotted path.
+        rows: How many rows were looked at on each side; it stands on all of them.
+        common: How many of its values are on both sides.
+    """
+
+    field: str
+    rows: tuple[int, int]
+    common: int
+
+    def __str__(self) -> str:
+        """What to try."""
+        old, new = self.rows
+        rows = f"{old} of {old}" if old == new else f"{old} of {old} and {new} of {new}"
+        values = "value" if self.common == 1 else "values"
+        return f"{self.field} names {rows} rows on both sides, {self.common} {values} in common: try --key {self.field}"
+
+
+def key_hints(tables: Mapping[Side, Table]) -> list[Hint]:
+    """The fields that may be the key, best first.
+
+    They stand on every row of both sides, have as many values as there are rows (or each value on as many rows: the
+    attempts at a task), and have values in common.
+    """
+    seen = [_first_rows(tables[side]) for side in Side]
+    if not all(seen):
+        return []
+    fields = [_id_fields(rows, tables[side].fields.never) for rows, side in zip(seen, Side, strict=True)]
+    hints = [
+        Hint(path, (len(seen[0]), len(seen[1])), len(fields[0][path] & fields[1][path]))
+        for path in fields[0]
+        if path in fields[1]
+    ]
+    return sorted((hint for hint in hints if hint.common), key=lambda hint: (-hint.common, hint.field))[:_MOST_HINTS]
+
+
+def no_results(table: Table) -> CompareInputError | None:
+    """What is said of a run whose rows have neither a reward nor a response; None if one has."""
+    if table.masked_rows < len(table):
+        return None
+    rows = _first_rows(table)
+    if not rows or any(dig(row, [name]) is not None for row in rows for name in table.fields.results):
+        return None
+    return CompareInputError(
+        f"{table.place(0).where}: the file seems to hold no rollouts: no row has a reward or a response "
+        f"(fields: {_names(rows[0])})"
+    )
+
+
+def no_key(table: Table, tables: Mapping[Side, Table], *, by_index: bool) -> CompareInputError:
+    """Say on how many rows each candidate stands, which row spoils the best, and what can be done.
+
+    Args:
+        table: The run of which no field tells the tasks apart.
+        tables: Both runs.
+        by_index: Whether a position in the input file stands on every row of both.
+    """
+    stands = count_fields(table)
+    best = max(stands, key=stands.__getitem__)
+    row = table.place(table.keys[best].first_missing or 0)
+    if table.fields.said:
+        return CompareInputError(f"{row.where}: row has no '{best}' field (keys: {_names(_whole(row))})")
+    unlike_rollouts = no_results(table)
+    if unlike_rollouts:
+        return unlike_rollouts
+    found = [f"{path} {number}" for path, number in stands.items() if number or path in table.fields.usual]
+    rows = len(table) - len(table.anonymous)
+    hints = "; ".join(map(str, key_hints(tables))) or "name the field with --key"
+    return CompareInputError(
+        f"no task id field found: {row.where} has no '{best}' field, and no other field names the task of every row "
+        f"(of {rows} {'row' if rows == 1 else 'rows'}: {', '.join(found)}); {hints}"
+        + (f"; --key {table.fields.index} is right if both runs read the same inputs file" if by_index else "")
+    )
+
+
+def _whole(place: Place) -> Row:
+    """The whole row at a place."""
+    ((_, record),) = read_again([place], Wanted(row=True), grown=True)
+    if isinstance(record, Exception):
+        raise record
+    return record.row or {}
+
+
+def _names(row: Row) -> str:
+    """The row's fields, not too many of them."""
+    names = list(row)
+    more = f" and {len(names) - _SHOWN_FIELDS} more" if len(names) > _SHOWN_FIELDS else ""
+    return ", ".join(names[:_SHOWN_FIELDS]) + more
+
+
+def _first_rows(table: Table) -> list[Row]:
+    """The first rows that have a say, as far as they are looked at and can be read."""
+    anonymous = set(table.anonymous)
+    places = [table.place(row) for row in range(min(len(table), MOST_ROWS)) if row not in anonymous]
+    near = [place for place in places if place.offset - places[0].offset <= MOST_BYTES]
+    rows: list[Row] = []
+    for _, record in read_again(near, Wanted(row=True), grown=True):
+        if isinstance(record, Exception) or record.row is None:
+            break
+        rows.append(record.row)
+    return rows
+
+
+def _id_fields(rows: Sequence[Row], never: Sequence[str]) -> dict[str, set[str]]:
+    """The fields of rows that tell them or their tasks apart, each with its values."""
+    found: dict[str, set[str]] = {}
+    for path in _paths(rows[0], never):
+        values = [_id_text(dig(row, path.split("."))) for row in rows]
+        times = Counter(values)
+        if None not in times and len(set(times.values())) == 1 and (len(times) > 1 or len(rows) == 1):
+            found[path] = {value for value in times if value is not None}
+    return found
+
+
+def _paths(row: Mapping[str, Any], never: Sequence[str], at: str = "") -> Iterator[str]:
+    """The dotted paths of values that may be ids; of names with a dot there is none."""
+    for name, value in row.items():
+        path = f"{at}{name}"
+        if "." in name or path in never:
+            continue
+        if isinstance(value, Mapping):
+            yield from _paths(value, never, f"{path}.")
+        elif _id_text(value) is not None:
+            yield path
+
+
+def _id_text(value: Any) -> str | None:
+    """A value as an id; None for what is none: a fraction, a yes or no, a long text."""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return None
+    text = str(value)
+    return text if 0 < len(text) <= _LONGEST_ID else None

@@ -1,0 +1,34 @@
+"""The words for what a row says against its own result, said once for reports, JSON and scripts."""
+
+from __future__ import annotations
+
+_DETAILED = {
+    "mask_sample": "mask_sample (failure_kind={})",
+    "non-finite reward": "non-finite reward ({})",
+    "no result": "no result: {}",
+    "error": "error: {}",
+    "said": "{}",
+}
+_WITHOUT_DETAIL = {"no result": "no result: killed or still running"}
+
+
+def mask_text(kind: str, detail: str | None) -> str:
+    """Why a row does not count: `no reward`, `mask_sample (failure_kind=timeout)`."""
+    if detail is None or kind not in _DETAILED:
+        return _WITHOUT_DETAIL.get(kind, kind)
+    return _DETAILED[kind].format(detail)
+
+
+def masked_text(reason: str, masked: int, rows: int) -> str:
+    """Why a side with several rows does not count: `2/3 rows masked: no reward`."""
+    return reason if rows == 1 else f"{masked}/{rows} rows masked: {reason}"
+
+
+def mark_text(field: str, value: str) -> str:
+    """Why a result is doubtful: `error: the last line`, `verifier_error=the value`."""
+    return f"{field}: {value}" if field == "error" else f"{field}={value}"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: `1 task`, `2 tasks`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
