@@ -29,12 +29,12 @@ Results = tuple[Sequence[float], Sequence[Mask | None], Sequence[Mark | None], T
 """What rows say of their results: the finite reward or NaN, why the row does not count, agent error, failure kind."""
 
 
-def no_tests(values: Sequence[Any]) -> Mapping[str, str] | None:
+def no_tests(_values: Sequence[Any]) -> Mapping[str, str] | None:
     """Of a producer whose rows say nothing of single tests."""
     return None
 
 
-def no_answer(values: Sequence[Any]) -> str | None:
+def no_answer(_values: Sequence[Any]) -> str | None:
     """Of a producer whose rows do not hold the final answer in fields of their own."""
     return None
 

@@ -32,7 +32,7 @@ _TOTAL = re.compile(r"# TOTAL: ++(\d{1,9}+)")
 
 
 def read_automake(text: str) -> TestResults | None:
-    """The tests that stand behind a verdict. Failures alone are taken for messages: some line must say that one passed."""
+    """The tests that stand behind a verdict. Some line must say that one passed: failures alone may be messages."""
     if "PASS: " not in text and "[ok]: " not in text:
         return None
     collected, total, ended = Collector(), 0, False

@@ -1,7 +1,7 @@
 """Causes that every program words in its own way: one cause, one signature.
 
-Each row of the tables is a pattern and the words that stand for what it finds. No pattern tries a text twice: repetitions
-are possessive (`*+`) or bounded, or end the pattern.
+Each row of the tables is a pattern and the words that stand for what it finds. No pattern tries a text twice:
+repetitions are possessive (`*+`) or bounded, or end the pattern.
 """
 
 import re
@@ -65,7 +65,8 @@ _SIGNALS = {
     "SIGTERM": _EXIT_CODES[143],
 }
 _EXIT = re.compile(
-    r"(?i:\b(?:exit(?:ed)?|status|code|returned|rc)\b[^\d\n]{0,24}|\*\*\* \[[^\]\n]{0,200}\] error )(?P<code>1[234]\d)(?![\w.])"
+    r"(?i:\b(?:exit(?:ed)?|status|code|returned|rc)\b[^\d\n]{0,24}|\*\*\* \[[^\]\n]{0,200}\] error )"
+    r"(?P<code>1[234]\d)(?![\w.])"
 )
 _DIED = re.compile(r"(?<![\w])(?P<signal>SIG(?:KILL|SEGV|ABRT|FPE|ILL|BUS|TERM))(?![\w])")
 _SHELL_DIED = re.compile(
@@ -127,7 +128,8 @@ _TABLE: tuple[tuple[re.Pattern[str], _Words], ...] = (
     (
         re.compile(
             r"(?i:certificate[_ ]verify failed|unable to get local issuer|unable to verify the first certif"
-            r"|self[- ]signed certificate|certificate verification failed|certificate of \S++ (?:is not trusted|doesn't))"
+            r"|self[- ]signed certificate|certificate verification failed"
+            r"|certificate of \S++ (?:is not trusted|doesn't))"
             r"|DEPTH_ZERO_SELF_SIGNED_CERT"
         ),
         "certificate not trusted",
@@ -138,7 +140,8 @@ _TABLE: tuple[tuple[re.Pattern[str], _Words], ...] = (
     ),
     (
         re.compile(
-            r"(?:(?i:returned error:|HTTP Error|ERROR|response code:|status(?: code)?:?|HTTP(?:/[\d.]{1,3})?|npm error code)"
+            r"(?:(?i:returned error:|HTTP Error|ERROR|response code:|status(?: code)?:?|HTTP(?:/[\d.]{1,3})?"
+            r"|npm error code)"
             r" ?E?|(?<![\w.:/])(?=[45]\d\d (?:" + _STATUS_WORDS + r")))(?P<code>[45]\d\d)(?![\w.])"
         ),
         lambda found: f"HTTP {found['code']}",
@@ -171,9 +174,9 @@ _TABLE: tuple[tuple[re.Pattern[str], _Words], ...] = (
     ),
     (
         re.compile(
-            r"(?i:(?<!connection )(?<!connect )\btimed out\b(?! connecting)|exceeded timeout of|\btimeout of \d++ ?ms exceeded"
-            r"|\*\*\*timeout|execution expired)|Failed: Timeout|timeout: sending signal|\bTimeoutError\b|\bTimeoutExpired\b"
-            r"|Timeout(?: [(>]|: )"
+            r"(?i:(?<!connection )(?<!connect )\btimed out\b(?! connecting)|exceeded timeout of"
+            r"|\btimeout of \d++ ?ms exceeded|\*\*\*timeout|execution expired)"
+            r"|Failed: Timeout|timeout: sending signal|\bTimeoutError\b|\bTimeoutExpired\b|Timeout(?: [(>]|: )"
         ),
         TIMED_OUT,
     ),
@@ -184,7 +187,7 @@ _TABLE: tuple[tuple[re.Pattern[str], _Words], ...] = (
 
 # A message that tells more than the system's words in it.
 _MORE_THAN_SYSTEM = re.compile(
-    r"\.(?:h|hh|hpp|hxx)['\"]?: No such file|cannot find -l|package\.json|publickey|Permission denied \(|Is a directory: \.git"
+    r"\.(?:h|hh|hpp|hxx)['\"]?: No such file|cannot find -l|package\.json|publickey|Permission denied \("
 )
 _MISSING_FILE = re.compile(
     r"(?i)(?:\b(?:file|directory|folder|path)\b.{0,80}|[/.][\w./-]{2,200}['\"]?:? )"
@@ -194,12 +197,16 @@ _MISSING_FILE = re.compile(
 _NO_SUCH_FILE = "no such file or directory"
 
 #: What is missing because something could not be fetched.
-MISSING = ("command not found: ", "ModuleNotFoundError: ", "Cannot find module ", "cannot load such file", "Can't locate ",
-           _NO_SUCH_FILE)  # fmt: skip
+MISSING = (
+    *("command not found: ", "ModuleNotFoundError: ", "Cannot find module ", "cannot load such file", "Can't locate "),
+    _NO_SUCH_FILE,
+)
 #: Why it could not be.
-FETCHING = (_NO_HOST, _REFUSED, "HTTP ", "certificate not trusted", "certificate has expired", "connection timed out", "network is unreachable",
-            "No matching distribution", "Could not find a version", "Unable to locate package", "No solution found",
-            "has no installation candidate", "Failed to fetch")  # fmt: skip
+FETCHING = (
+    *(_NO_HOST, _REFUSED, "HTTP ", "certificate not trusted", "certificate has expired", "connection timed out"),
+    *("network is unreachable", "No matching distribution", "Could not find a version", "Unable to locate package"),
+    *("No solution found", "has no installation candidate", "Failed to fetch"),
+)
 
 
 def known_cause(message: str) -> str | None:
@@ -211,7 +218,7 @@ def known_cause(message: str) -> str | None:
 
 
 def exit_cause(line: str) -> str | None:
-    """What an exit code or a signal's name in a line says: it is told second-hand, by whoever waited for the program."""
+    """What an exit code or a signal's name in a line says; whoever waited for the program tells it second-hand."""
     if found := _EXIT.search(line):
         return _EXIT_CODES.get(int(found["code"]))
     found = _DIED.search(line)

@@ -95,7 +95,9 @@ def _not_run(passed: Iterable[str], new: Sequence[TestResults]) -> tuple[str, ..
 
 def _of_attempts(old: Sequence[TestResults], new: Sequence[TestResults]) -> TestChanges:
     (passed_old, all_old), (passed_new, all_new) = _counts(old), _counts(new)
-    broken, fixed, changed = [], [], []
+    broken: list[str] = []
+    fixed: list[str] = []
+    changed: list[TestRate] = []
     for name in natural(all_old.keys() & all_new.keys()):
         counts = (passed_old[name], all_old[name], passed_new[name], all_new[name])
         if counts[0] * counts[3] == counts[2] * counts[1]:

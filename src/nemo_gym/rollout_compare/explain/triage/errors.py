@@ -1,8 +1,8 @@
 """Which line of an output says what went wrong, and how much such a line tells.
 
-A line is a failing test's *own* message, or *telling* if it names the cause (an exception, a compiler's error, a command
-that is not there), *second-hand* if it repeats the cause in a summary, and *vague* if it only says that something went
-wrong.
+A line is a failing test's *own* message, or *telling* if it names the cause (an exception, a compiler's error, a
+command that is not there), *second-hand* if it repeats the cause in a summary, and *vague* if it only says that
+something went wrong.
 """
 
 import re
@@ -43,8 +43,8 @@ _PLACES = (
 )
 # What a program puts before every error of its own.
 _LEVELS = re.compile(
-    r"(?:(?:\[ERROR\]|npm (?:error|ERR!)|\[cause\]:|E:|\d{4}/\d\d/\d\d \d\d:\d\d:\d\d|PHP (?:Warning|Notice|Fatal error|Parse error):|PHP"
-    r"|INTERNALERROR>|Error: test\w*+\([\w:]++\):)(?: ++|$))++"
+    r"(?:(?:\[ERROR\]|npm (?:error|ERR!)|\[cause\]:|E:|\d{4}/\d\d/\d\d \d\d:\d\d:\d\d"
+    r"|PHP (?:Warning|Notice|Fatal error|Parse error):|PHP|INTERNALERROR>|Error: test\w*+\([\w:]++\):)(?: ++|$))++"
 )
 
 _NO_COMMAND = (
@@ -53,7 +53,8 @@ _NO_COMMAND = (
     re.compile(r'exec: "(?P<name>[^"]++)": executable file not found'),
     re.compile(r"spawn(?:Sync)? (?P<name>[^\s/]++) ENOENT"),
     re.compile(
-        r"(?:\benv|\bfailed to run command|\bcannot run command|exec:?|xargs): ?['\u2018]?(?P<name>[^'\u2018\u2019\s/:]++)['\u2019]?: No such file or directory$"
+        r"(?:\benv|\bfailed to run command|\bcannot run command|exec:?|xargs): ?['\u2018]?"
+        r"(?P<name>[^'\u2018\u2019\s/:]++)['\u2019]?: No such file or directory$"
     ),
     re.compile(r"failed to run command ['\u2018](?P<name>[^'\u2019]++)['\u2019]: No such file or directory$"),
     re.compile(r"No such file or directory: b?'(?P<name>[\w+-]++)'$"),  # an argument list in Python

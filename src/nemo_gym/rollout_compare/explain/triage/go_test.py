@@ -91,9 +91,11 @@ class _Run:
     def end_package(self, package: str, *, failed: bool) -> None:
         """What was running when a package failed was stopped with it, by a panic elsewhere or the time limit."""
         unfinished = self.running.pop(package, {})
-        panicked = self.panicked.pop(package, set())
-        for test in (*unfinished, *panicked) if failed else ():
+        for test in unfinished if failed else ():
             self.collected.add(_full_name(package, test), Outcome.ERROR)
+        for test in self.panicked.pop(package, set()) if failed else ():
+            if self.collected.outcomes.get(_full_name(package, test)) is Outcome.PASSED:
+                self.collected.add(_full_name(package, test), Outcome.ERROR)
         self.ended = True
 
     def not_built(self, package: str) -> None:

@@ -75,17 +75,15 @@ def read_json_file(data: bytes) -> TestResults | None:
 
 
 def _arrays(text: str) -> Iterator[tuple[list[Any], bool]]:
-    """The arrays of tests one after the other, and whether each is whole; none within another, and few that are broken."""
+    """The arrays of tests one after the other, each with whether it is whole; none within another."""
     broken = 0
     found = _ARRAY.search(text)
     while found and broken < _MOST_BROKEN:
-        end = after_gap(text, found.end())
-        tests = []
-        for test, end in items(text, found.end()):
-            tests.append(test)
+        tests = list(items(text, found.end()))
+        end = tests[-1][1] if tests else after_gap(text, found.end())
         is_whole = text[end : end + 1] == "]"
         broken += not is_whole
-        yield tests, is_whole
+        yield [test for test, _ in tests], is_whole
         found = _ARRAY.search(text, end)
 
 

@@ -21,7 +21,8 @@ _DEPTH_LIMIT = 100
 def read_junit(data: bytes) -> TestResults | None:
     """The tests of a JUnit XML file, named `classname.name`; of one that is cut off, the tests before the cut.
 
-    A name that occurs in several suites has its suite before it. A document with a DTD, which is where entity bombs are made, is refused: no results.
+    A name that occurs in several suites has its suite before it. A document with a DTD, which is where entity bombs are
+    made, is refused: no results.
     """
     # Imported late: few runs have such files.
     from defusedxml import DefusedXmlException

@@ -20,11 +20,11 @@ _NOISE = re.compile(
     | FAIL\t.*|FAIL\ \S++\ *+$|---\ (?:FAIL|PASS|SKIP):
     | test\ result:|failures:$|running\ \d++\ test
     | (?:Tests?|Test\ Suites|Test\ Files|Snapshots|Files|Suites)(?::|\ {2,})
-    | \[(?:INFO|WARN|WARNING|DEBUG)\]|(?:INFO|DEBUG|WARN|WARNING|Warning|warning|W|N|I):\ |npm\ (?:warn|WARN|notice)\ 
+    | \[(?:INFO|WARN|WARNING|DEBUG)\]|(?:INFO|DEBUG|WARN|WARNING|Warning|warning|W|N|I):\ |npm\ (?:warn|WARN|notice)[ ]
     | (?:note|help|hint|Hint|HINT|Note|Try|Tip):\ (?!test\ did\ not\ panic)
     | at\ .*:\d++:\d++\)?$|at\ [^\s(]++\(.*\)$|from\ [^\s:]++:\d++:in\ |in\ [^\s:]++:\d++$
     | File\ "[^"]*+",\ line\ \d++
-    | goroutine\ \d++|exit\ status\ \d$|make(?:\[\d++\])?:\ (?:Entering|Leaving)\ 
+    | goroutine\ \d++|exit\ status\ \d$|make(?:\[\d++\])?:\ (?:Entering|Leaving)[ ]
     | Traceback\ \(most\ recent
     | During\ handling\ of\ the\ above|The\ above\ exception\ was
     | (?:Failure|Error|Omission|Pending):\ test\w*+\([\w:]++\)$     # test-unit
@@ -36,10 +36,11 @@ _NOISE = re.compile(
     re.VERBOSE,
 )
 
-# "1 failed, 3 passed", "20% tests passed, 4 tests failed out of 5", "4 runs, 2 assertions, 1 failures"
+# Counts: 1 failed, 3 passed; 20% tests passed, 4 tests failed out of 5; 4 runs, 2 assertions, 1 failures.
 _COUNTS = re.compile(
     r"(?i)(?:(?:tests?|specs?|examples?|total)\b[^\d\n]{0,20})?+(?<![\w.])\d++ ?%?(?: \w++){0,2}?"
-    r" (?:failed|failures?|failing|errors?|passed|passing|pass|runs|completed|problems?|warnings?)\b|test result|no errors"
+    r" (?:failed|failures?|failing|errors?|passed|passing|pass|runs|completed|problems?|warnings?)\b"
+    r"|test result|no errors"
 )
 
 # Parts of lines that only say which step went wrong, or what to do about it.
@@ -91,7 +92,8 @@ _HINTS = (
 )
 _CUT = ("...", "\N{HORIZONTAL ELLIPSIS}")
 _STEP_FAILED = re.compile(
-    r"(?:make|gmake|ninja)(?:\[\d++\])?: (?:\*\*\* \[|build stopped)|npm (?:error|ERR!) ++(?:command|path|signal|code|errno|syscall|enoent This) "
+    r"(?:make|gmake|ninja)(?:\[\d++\])?: (?:\*\*\* \[|build stopped)"
+    r"|npm (?:error|ERR!) ++(?:command|path|signal|code|errno|syscall|enoent This) "
 )
 
 

@@ -53,7 +53,8 @@ FILE_READERS: tuple[tuple[str, FileReader], ...] = (
 # "[... 120 lines omitted ...]", "<truncated 500 characters>", "--- output truncated ---": what was read has a hole.
 # pytest's own "...Full output truncated (3 lines hidden)" is about one value.
 _HOLE = re.compile(
-    r"[\W_]{1,20}+(?:(?:\d++|output|log|lines|middle|some|more) ){0,3}+(?:lines?|characters|chars|bytes|output|log)?+ ?+"
+    r"[\W_]{1,20}+(?:(?:\d++|output|log|lines|middle|some|more) ){0,3}+"
+    r"(?:lines?|characters|chars|bytes|output|log)?+ ?+"
     r"(?:\w++ ){0,2}?(?:omitted|truncated|elided|left out|removed)\b[^a-z]{0,40}+(?:\d++ \w{1,12})?+[\W_]*+$",
     re.IGNORECASE,
 )

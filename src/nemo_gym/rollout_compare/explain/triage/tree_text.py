@@ -7,7 +7,7 @@
           ✕ rounds half up (3 ms)
           1) rounds half up                       <- mocha: failed
           ○ skipped rounds down
-    ● money › rounding › rounds half up           <- jest without --verbose names failed tests only
+    ● money > rounding > rounds half up           <- jest without --verbose names failed tests only (with U+203A)
      ✓ money.test.mjs > money > adds numbers 3ms  <- vitest
      FAIL  money.test.mjs > money > rounding > rounds half up
 
@@ -133,7 +133,7 @@ class _Run:
         self._add(BETWEEN.join(filter(None, [self.file, *suites, name])), outcome)
 
     def _add_bullet(self, text: str) -> None:
-        """`● suite › test`, and before the tree the same again; `● Console` and its like name no test."""
+        """What stands after a bullet: suites and a test, or `Console` and its like, which name no test."""
         self.in_tree = False
         if " \u203a " in text:
             self._add(BETWEEN.join(filter(None, [self.file, *text.split(" \u203a ")])), Outcome.FAILED)
