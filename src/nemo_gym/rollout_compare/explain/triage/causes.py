@@ -57,6 +57,7 @@ _EXIT_CODES = {
 }
 _SIGNALS = {
     "SIGKILL": OUT_OF_MEMORY,
+    "signal: killed": OUT_OF_MEMORY,
     "SIGSEGV": SEGMENTATION_FAULT,
     "SIGABRT": ABORTED,
     "SIGFPE": _EXIT_CODES[136],
@@ -68,7 +69,7 @@ _EXIT = re.compile(
     r"(?i:\b(?:exit(?:ed)?|status|code|returned|rc)\b[^\d\n]{0,24}|\*\*\* \[[^\]\n]{0,200}\] error )"
     r"(?P<code>1[234]\d)(?![\w.])"
 )
-_DIED = re.compile(r"(?<![\w])(?P<signal>SIG(?:KILL|SEGV|ABRT|FPE|ILL|BUS|TERM))(?![\w])")
+_DIED = re.compile(r"(?<!\w)(?P<signal>SIG(?:KILL|SEGV|ABRT|FPE|ILL|BUS|TERM)|signal: killed)(?!\w)")
 _SHELL_DIED = re.compile(
     r"(?:[^\s:]*+: line \d++: *+)?+(?:\d++ +)?+(?:make: \*\*\* \[[^\]]{0,200}\] +)?+"
     r"(?P<what>Killed|Segmentation fault|Aborted|Bus error|Illegal instruction|Floating point exception|Terminated)"

@@ -50,7 +50,7 @@ _HINTS = (
     *("target failed", "ld returned", "linker command failed", "linking with `cc` failed", "Lifecycle script"),
     *("Errors while running CTest", "Output from these tests", "There are test failures", "There were failing tests"),
     *("Execution failed for task", "Build failed with an exception", "BUILD FAILED", "BUILD FAILURE"),
-    *("metadata-generation-failed", "process completed with", "failed with exit code 1", "failed on line"),
+    *("metadata-generation-failed", "failed on line"),
     *("Failed to execute goal", "not a problem with pip", "likely not a problem", "take into account all the packages"),
     *("debconf: ", "delaying package configuration", "Full output truncated", "Skipping ", "use -v to"),
     *("Failed to import test module", "ImportError while importing test module", "test suites with failing"),
@@ -71,7 +71,6 @@ _HINTS = (
         "Compilation failure",
         "compilation failed",
         "COMPILATION ERROR",
-        "exited with code 1",
         "Retrying (Retry",
         "errno: -",
     ),
@@ -84,12 +83,13 @@ _HINTS = (
         "Failed Suites",
     ),
     *(
-        "did not complete successfully: exit code: 1",
         "executor failed running",
         "Some index files failed",
         "Failed to fetch",
     ),
 )
+# A step that failed in no special way.
+_PLAIN_FAILURE = re.compile(r".*\b(?:exit(?:ed with)?|completed with exit)? ?(?:code|status):? [12]\.?$")
 _CUT = ("...", "\N{HORIZONTAL ELLIPSIS}")
 _STEP_FAILED = re.compile(
     r"(?:make|gmake|ninja)(?:\[\d++\])?: (?:\*\*\* \[|build stopped)"
@@ -103,6 +103,7 @@ def is_noise(line: str) -> bool:
         not line
         or _NOISE.match(line) is not None
         or _COUNTS.match(line) is not None
+        or _PLAIN_FAILURE.match(line) is not None
         or any(hint in line for hint in _HINTS)
     )
 
