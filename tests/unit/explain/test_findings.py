@@ -22,6 +22,7 @@ from nemo_gym.rollout_compare.files.inputs import Input
 from nemo_gym.rollout_compare.producers import Plan, json_lines, locate_run
 from nemo_gym.rollout_compare.schema import CompareResult, Side
 from tests.support import assert_valid, put, run, write_rows
+from tests.triage_support import changed
 
 Rows = list[dict[str, Any]]
 
@@ -101,7 +102,7 @@ def test_the_tail_is_as_long_as_asked_for_and_the_whole_is_judged_all_the_same(t
     found = flip({"test_output": BOTH}, {"test_output": ONE + "1\n2\n3\n"}, "--tail", tail)
     assert found["new"]["lines"][-3:] == lines[-3:]
     assert len(found["old"]["lines"]) == min(int(tail), 3)
-    assert found["tests"] == {"broken": ["tests/test_a.py::test_two"], "fixed": []}
+    assert found["tests"] == changed(["tests/test_a.py::test_two"], [])
     assert found["signature"] == "AssertionError: boom"
 
 
@@ -171,7 +172,7 @@ CHANGED: tuple[dict[str, str], dict[str, str]] = (
     {"z": "passed", "a": "passed", "same": "passed", "never": "failed", "c": "failed", "s": "passed"},
     {"z": "failed", "a": "failed", "same": "passed", "never": "failed", "c": "passed", "s": "skipped"},
 )
-CHANGES = {"broken": ["a", "s", "z"], "fixed": ["c"]}
+CHANGES = changed(["a", "s", "z"], ["c"])
 
 
 def logs(name: str, contents: Sequence[str], text: str = "nothing to see\n") -> tuple[dict[str, Any], dict[str, Any]]:
@@ -195,7 +196,7 @@ def test_several_junit_files_are_one_report() -> None:
     rows = logs("a.xml", [junit(a="passed"), junit(a="failed")])
     put("old/logs-old/b.xml", junit(b="passed"))
     put("new/logs-new/b.xml", junit(b="failed"))
-    assert flip(*rows)["tests"] == {"broken": ["a", "b"], "fixed": []}
+    assert flip(*rows)["tests"] == changed(["a", "b"], [])
 
 
 @pytest.mark.parametrize("other", ["TEST-a.xml", "zz.xml"])
@@ -207,7 +208,7 @@ def test_a_ctrf_file_comes_before_junit_files_whatever_they_are_called(other: st
 
 def test_a_report_comes_before_the_text() -> None:
     rows = logs("ctrf.json", [ctrf(a="passed"), ctrf(a="failed")], text=BOTH)
-    assert flip(*rows)["tests"] == {"broken": ["a"], "fixed": []}
+    assert flip(*rows)["tests"] == changed(["a"], [])
 
 
 @pytest.mark.parametrize(
@@ -218,16 +219,16 @@ def test_a_file_that_is_no_report_leaves_the_text(name: str, content: str) -> No
     old, new = logs(name, [content] * 2)
     put("old/logs-old/test-stdout.txt", BOTH)
     put("new/logs-new/test-stdout.txt", ONE)
-    assert flip(old, new)["tests"] == {"broken": ["tests/test_a.py::test_two"], "fixed": []}
+    assert flip(old, new)["tests"] == changed(["tests/test_a.py::test_two"], [])
 
 
 def test_fixed_is_the_other_way_round() -> None:
     told = flip({"reward": 0, "test_output": ONE}, {"reward": 1, "test_output": BOTH})
-    assert told["tests"] == {"broken": [], "fixed": ["tests/test_a.py::test_two"]}
+    assert told["tests"] == changed([], ["tests/test_a.py::test_two"])
 
 
 def test_equal_tests_are_empty_lists_and_not_null() -> None:
-    assert flip({"test_output": BOTH}, {"test_output": BOTH})["tests"] == {"broken": [], "fixed": []}
+    assert flip({"test_output": BOTH}, {"test_output": BOTH})["tests"] == changed([], [])
 
 
 @pytest.mark.parametrize(
@@ -251,21 +252,21 @@ def test_of_a_log_that_was_not_read_whole_an_unnamed_test_means_nothing() -> Non
     unread = "x" * 100 + "\n"
     put("new/logs/b/test-stdout.txt", unread * 30_000 + "tests/test_a.py::test_one PASSED\n=== 1 passed in 1s ===\n")
     found = flip({"verifier_logs_dir": "logs/a"}, {"verifier_logs_dir": "logs/b"})
-    assert found["tests"] == {"broken": [], "fixed": []}
+    assert found["tests"] == changed([], [])
     put("new/logs/b/test-stdout.txt", "tests/test_a.py::test_one PASSED\n=== 1 passed in 1s ===\n")
     found = flip({"verifier_logs_dir": "logs/a"}, {"verifier_logs_dir": "logs/b"})
-    assert found["tests"] == {"broken": ["tests/test_a.py::test_two"], "fixed": []}
+    assert found["tests"] == changed(["tests/test_a.py::test_two"], [])
 
 
 @pytest.mark.parametrize("spoiled", ["", "<html/>", None])
 def test_of_reports_that_are_not_all_read_an_unnamed_test_means_nothing(spoiled: str | None) -> None:
     rows = logs("a.xml", [junit(a="passed", b="passed", c="passed"), junit(a="failed", b="passed")])
-    assert flip(*rows)["tests"] == {"broken": ["a", "c"], "fixed": []}
+    assert flip(*rows)["tests"] == changed(["a", "c"], [])
     if spoiled is None:
         Path("new/logs-new/b.xml").symlink_to("nowhere")
     else:
         put("new/logs-new/b.xml", spoiled)
-    assert flip(*rows)["tests"] == {"broken": ["a"], "fixed": []}
+    assert flip(*rows)["tests"] == changed(["a"], [])
 
 
 def test_reports_beside_a_log_that_is_named_itself_are_not_taken_for_its_own() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support import assert_valid, compare, controls, put, run, write_rows
+from tests.triage_support import changed
 
 BOTH = "tests/test_a.py::test_one PASSED\n=== 1 passed in 0.1s ===\n"
 
@@ -58,7 +59,7 @@ def test_an_entity_bomb_in_a_report_is_refused_and_the_text_speaks(document: str
         old={"verifier_logs_dir": str(Path("old/logs").resolve())},
         new={"verifier_logs_dir": str(Path("new/logs").resolve())},
     )
-    assert flip["tests"] == {"broken": ["tests/test_a.py::test_one"], "fixed": []}
+    assert flip["tests"] == changed(["tests/test_a.py::test_one"], [])
     assert "lollol" not in report
     assert "root:" not in report
 
@@ -153,4 +154,4 @@ def test_a_line_of_gigabytes_costs_what_its_end_costs() -> None:
 def test_a_broken_report_leaves_the_text(name: str, content: str | bytes) -> None:
     put("logs/test-stdout.txt", BOTH)
     put(f"logs/{name}", content)
-    assert compared()[1]["tests"] == {"broken": [], "fixed": []}
+    assert compared()[1]["tests"] == changed([], [])

@@ -95,10 +95,18 @@ def _output(said: Said, roots: LogRoots, lines: int) -> Output:
     return Output(Evidence(None, unavailable=why or nothing_said(said.fields)), None, False, said.logs, said.tests)
 
 
+def is_silent(evidence: Evidence | None) -> bool:
+    """Whether a row does not even say where its verifier's output might be."""
+    return evidence is None or (evidence.source is None and (evidence.unavailable or "").startswith(_NOTHING_SAID))
+
+
+_NOTHING_SAID = "the row has neither "
+
+
 def nothing_said(fields: Sequence[str]) -> str:
     """Why there is no output of a row that has none of the fields that may hold it."""
     first, *others = fields
-    return f"the row has neither {first} nor {', '.join(others[:-1])} or {others[-1]}"
+    return f"{_NOTHING_SAID}{first} nor {', '.join(others[:-1])} or {others[-1]}"
 
 
 def tail_lines(text: str, count: int) -> list[str]:
@@ -123,12 +131,13 @@ def _of_the_run(text: str) -> str:
 
 
 def _without_traces(text: str) -> str:
-    end = len(text.rstrip())
+    end, traced = len(text.rstrip()), False
     while end > 0:
         start = text.rfind("\n", 0, end) + 1
         line = text[start:end]
         if line.strip() and not _TRACE.match(line):
-            return text if line.startswith(_DIFF) else text[:end]
+            return text[:end] if traced and not line.startswith(_DIFF) else text
+        traced = traced or bool(line.strip())
         end = max(start - 1, 0)
     return ""
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.compare.categories import MOST_AGREEING
 from nemo_gym.rollout_compare.engine.workers import map_by_processes, may_fork
-from nemo_gym.rollout_compare.explain.evidence import Output, Roots, log_roots, nothing_said, output_of
+from nemo_gym.rollout_compare.explain.evidence import Output, Roots, is_silent, log_roots, nothing_said, output_of
 from nemo_gym.rollout_compare.explain.logs import LogRoots, Reports, is_certain_report, read_reports
 from nemo_gym.rollout_compare.producers.again import read_again, together
 from nemo_gym.rollout_compare.schema import (
@@ -101,7 +101,7 @@ def with_findings(
     if differing:
         total = MOST_AGREEING if len(result.agreeing) == MOST_AGREEING else 0
         notes.append(Note(NoteKind.TESTS_DIFFER, tasks=differing, total=total))
-    if flips and not any(evidence and evidence.source for flip in flips for evidence in (flip.old, flip.new)):
+    if flips and all(is_silent(evidence) for flip in flips for evidence in (flip.old, flip.new)):
         notes.append(Note(NoteKind.NO_OUTPUT))
     return replace(
         result, flips=flips, clusters=_clusters(flips), other_reasons=_other_reasons(agreeing), notes=tuple(notes)

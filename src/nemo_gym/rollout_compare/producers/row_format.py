@@ -54,6 +54,7 @@ class RowFormat(Struct, frozen=True):
         input_text: The identity of one value of it, None for one that says nothing.
         logs: Where the verifier's log is.
         outputs: What the verifier said, best first.
+        json_outputs: Those of them that may be objects, which are shown as JSON.
         more_logs: Other places of logs, which are tried where nothing else says anything.
         tests: Where the row says what became of single tests.
         tests_of: What these values say, by test name.
@@ -73,6 +74,7 @@ class RowFormat(Struct, frozen=True):
     input_text: Callable[[Any], str | None]
     logs: str
     outputs: tuple[str, ...]
+    json_outputs: tuple[str, ...] = ()
     more_logs: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
     tests_of: Callable[[Sequence[Any]], Mapping[str, str] | None] = no_tests
@@ -164,18 +166,23 @@ class RowFormat(Struct, frozen=True):
     def _output(self, values: Sequence[Any]) -> Output:
         count = len(self.outputs)
         logs, texts, more = values[0], values[1 : 1 + count], values[1 + count : len(self.output_fields)]
-        said = ((field, _text(value)) for field, value in zip(self.outputs, texts, strict=True))
+        said = (
+            (field, _text(value, as_json=field in self.json_outputs))
+            for field, value in zip(self.outputs, texts, strict=True)
+        )
         found = tuple((field, text) for field, text in said if text)
         named = (value for value in (logs, *(() if found else more)) if isinstance(value, str) and value.strip())
         tests = values[len(self.output_fields) : len(self.output_fields) + len(self.tests)]
         return Output(next(named, None), found, self.output_fields, tests=self.tests_of(tests))
 
 
-def _text(value: Any) -> str:
-    """What a field says as text: an object or list as JSON; "" if it says nothing."""
+def _text(value: Any, *, as_json: bool) -> str:
+    """What a field says as text: an object or list as JSON, where it may be one; "" if it says nothing."""
     if isinstance(value, str):
         return value if value.strip() else ""
-    return json.dumps(value, ensure_ascii=False, indent=1) if isinstance(value, dict | list) and value else ""
+    return (
+        json.dumps(value, ensure_ascii=False, indent=1) if as_json and isinstance(value, dict | list) and value else ""
+    )
 
 
 def _any_said(columns: Sequence[Sequence[Any]]) -> bytes:

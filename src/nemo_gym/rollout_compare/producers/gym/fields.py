@@ -19,6 +19,7 @@ OUTPUT_PATHS = (
     *("test_output", "verifier_stdout", "verifier_output"),
     *("container_stderr", "judge_output", "judge_text", "details"),
 )
+JSON_OUTPUTS = ("details",)
 MORE_LOGS = ("log_dir",)
 
 #: Where a row says what became of single tests: SWE-bench's report, by itself or under the instance's name.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from nemo_gym.rollout_compare.explain.evidence import source_text
+from nemo_gym.rollout_compare.explain.evidence import is_silent, source_text
 from nemo_gym.rollout_compare.report.terminal.difference import repeats_text
 from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT, label, listed, section
 from nemo_gym.rollout_compare.schema import Cluster, Evidence, Flip, OtherReasons, Side, TestChanges, reward_text
@@ -19,8 +19,8 @@ REASONS_NAMED = 10
 
 
 def any_output(flips: Sequence[Flip]) -> bool:
-    """Whether any flip has verifier output on either side."""
-    return any(evidence and evidence.source for flip in flips for evidence in (flip.old, flip.new))
+    """Whether any flip has verifier output, or names a place for it, on either side."""
+    return not all(is_silent(evidence) for flip in flips for evidence in (flip.old, flip.new))
 
 
 def cluster_lines(clusters: Sequence[Cluster], flips: Sequence[Flip] = (), *, output: bool = True) -> Iterator[str]:
