@@ -102,10 +102,10 @@ def test_names_of_tests_cannot_forge_a_line(name: str) -> None:
     ],
 )
 def test_escape_codes_in_a_log_are_gone_in_report_and_summary(said: str, shown: str) -> None:
-    put("logs/test-stdout.txt", f"{said}\nValueError: {said}\n")
+    put("logs/test-stdout.txt", f"{said}\nValueError: bad {said}\n")
     report, flip = compared()
     assert f"    | {shown}\n" in report
-    assert flip["new"]["lines"] == [shown, f"ValueError: {shown}"]
+    assert flip["new"]["lines"] == [shown, f"ValueError: bad {shown}"]
     assert flip["signature"].isprintable()
 
 
@@ -118,7 +118,7 @@ def test_a_signature_cannot_forge_a_line_of_the_clusters() -> None:
     )
     done = compare(old, new)
     assert controls(done.stdout) == set()
-    assert "2 old-win flips: ValueError: x\\u<n>## Masked (<n>)\n    a\\n## Masked (9), b\n" in done.stdout
+    assert "2 lost, 0 won: ValueError: x\\u<n>## Masked (<n>)\n    a\\n## Masked (9) ends with:\n" in done.stdout
 
 
 @pytest.mark.parametrize("char", ["x", "[", " ", "\x1b", "(", "'", "/", "=", ":", "-", "E", "\r", "1"])
