@@ -155,6 +155,7 @@ WORDS: dict[NoteKind, Callable[[Note], str]] = {
     NoteKind.OTHER_ATTEMPTS: _other_attempts,
     NoteKind.TESTS_DIFFER: _tests_differ,
     NoteKind.NO_OUTPUT: lambda _: "no flip has verifier output on either side, so why they flipped is not known",
+    NoteKind.NO_LONGER_FLIPS: lambda _: "allowed, but does not flip any more",
 }
 
 #: Notes of which the report leaves the tasks to the JSON: they may be all tasks.

@@ -13,6 +13,7 @@ from nemo_gym.rollout_compare.report.notes import note_text, solved_text
 from nemo_gym.rollout_compare.report.shape import (
     Counts,
     FlipSummary,
+    Gate,
     JoinedBy,
     RepeatsSummary,
     SideSummary,
@@ -56,7 +57,7 @@ def summary_dict(result: CompareResult) -> dict[str, Any]:
         flips=[_flip(flip) for flip in result.flips],
         clusters=list(result.clusters),
         other_reasons=list(result.other_reasons),
-        gate=list(result.gate),
+        gate=Gate(not any(rule.tripped for rule in result.gate), list(result.gate)),
         notes=[note_text(note) for note in result.notes],
         tasks=[_task(task) for task in result.tasks],
     )
@@ -96,7 +97,7 @@ def _flip(flip: Flip) -> FlipSummary:
 
 
 def _repeats(repeats: Repeats) -> RepeatsSummary:
-    return RepeatsSummary(*solved_text(repeats), repeats.p_value, repeats.within_noise)
+    return RepeatsSummary(*solved_text(repeats), repeats.p_value, repeats.within_noise, repeats.too_few_attempts)
 
 
 def _run(run: Provenance) -> SummaryRun:
