@@ -41,7 +41,7 @@ def cluster_lines(clusters: Sequence[Cluster], flips: Sequence[Flip] = (), *, ou
         if lines:
             yield f"    {label(first)} ends with:"
             yield from (f"    | {line}".rstrip() for line in lines)
-            yield f"    the others: {listed(others)}"
+            yield f"    also: {listed(others)}"
         else:
             yield f"    {listed(cluster.tasks)}"
 
