@@ -22,7 +22,8 @@ def read_ant(text: str) -> TestResults | None:
     """The tests that Ant names, as `class.test`."""
     if "Testcase: " not in text:
         return None
-    collected, suite, test, run = Collector(), "", "", 0
+    collected, suite, test = Collector(), "", ""
+    run: dict[str, int] = {}  # the counts stand twice
     for line in lines(text):
         said = line.strip()
         if said.startswith(_SUITE):
@@ -35,5 +36,5 @@ def read_ant(text: str) -> TestResults | None:
         elif test and said.startswith("SKIPPED"):
             collected.add(test, Outcome.SKIPPED, again=True)
         elif (counts := _COUNTS.match(said)) and suite:
-            run += int(counts[1])
-    return collected.results("ant", truncated=len(collected.outcomes) < run)
+            run[suite] = int(counts[1])
+    return collected.results("ant", truncated=not run or len(collected.outcomes) < sum(run.values()))

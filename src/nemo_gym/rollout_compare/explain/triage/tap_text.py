@@ -28,6 +28,8 @@ class _Run:
     Attributes:
         scopes: Subtests that have begun: how far right they stand, and their names.
         file: The program whose stream it is, where `prove` says so.
+        named: How many tests stood there.
+        ended: Whether `prove` has told its result.
         planned: How many tests were planned at the left margin; None if no plan was seen.
     """
 
@@ -36,6 +38,7 @@ class _Run:
     file: str = ""
     planned: int | None = None
     named: int = 0
+    ended: bool = False
 
     def read(self, line: str) -> None:
         if found := _SUBTEST.match(line):
@@ -47,6 +50,11 @@ class _Run:
             self.planned = (self.planned or 0) + int(found[1])
         elif found := _FILE.match(line):
             self.file, self.scopes = found[1], []
+        self.ended |= line.startswith("Result: ")
+
+    def names_all(self) -> bool:
+        """Whether each test that was planned has been named; of several files only if `prove` came to its end."""
+        return self.planned is not None and self.named >= self.planned and (self.ended or not self.file)
 
     def _add(self, found: re.Match[str]) -> None:
         indent, failed, number, said, directive = found.groups()
@@ -76,4 +84,4 @@ def read_tap(text: str) -> TestResults | None:
     for line in lines(text):
         run.read(line)
     run.collected.leave_out_parents()
-    return run.collected.results("tap", truncated=run.planned is None or run.named < run.planned)
+    return run.collected.results("tap", truncated=not run.names_all())
