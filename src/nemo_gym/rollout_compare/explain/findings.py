@@ -203,13 +203,13 @@ def _tests(output: Output, roots: LogRoots) -> TestResults | None:
 
     A report in which one name stands for several tests gives way to a text that names them all.
     """
-    from nemo_gym.rollout_compare.explain.triage import merge_tests, read_test_file, read_tests, told_tests
+    from nemo_gym.rollout_compare.explain.triage import merge_tests, read_test_file, read_tests, recorded_tests
 
     reports = read_reports(output.logs, roots) if output.logs else Reports()
     read = [(name, read_test_file(name, data)) for name, data in reports.files]
     results = merge_tests(tests for _, tests in read if tests)
     if results is None and output.tests:
-        return told_tests(output.tests)
+        return recorded_tests(output.tests)
     of_text = read_tests(output.text, cut=output.cut) if output.text and (not results or results.merged) else None
     if results is None or (results.merged and of_text and of_text.naming == results.naming):
         return of_text

@@ -4,7 +4,8 @@
 * `identity`: what tells tasks and attempts apart
 * `task_input`: what the system was asked, as a number and as a label
 * `result`: tasks, their sides and categories, the result
-* `figures`: evidence, changed tests, statistics, what a gate made of them
+* `figures`: evidence, changed tests, what a gate made of a result
+* `statistics`: the figures, and what may be said of the new side
 * `errors`: the one error that a user sees
 """
 

@@ -49,8 +49,8 @@ A new kind of test output is one file with one function beside these, and one li
 from nemo_gym.rollout_compare.explain.triage.changes import compare_attempts, compare_tests
 from nemo_gym.rollout_compare.explain.triage.clusters import SignedFlip, clusters, other_reasons
 from nemo_gym.rollout_compare.explain.triage.errors import ErrorLine
-from nemo_gym.rollout_compare.explain.triage.readers import read_test_file, read_tests, told_tests
-from nemo_gym.rollout_compare.explain.triage.results import Outcome, TestResults, merge_tests
+from nemo_gym.rollout_compare.explain.triage.readers import read_test_file, read_tests
+from nemo_gym.rollout_compare.explain.triage.results import Outcome, TestResults, merge_tests, recorded_tests
 from nemo_gym.rollout_compare.explain.triage.signature import cause_of, errors_of, signature
 from nemo_gym.rollout_compare.schema import Cluster, TestChanges
 
@@ -70,6 +70,6 @@ __all__ = [
     "other_reasons",
     "read_test_file",
     "read_tests",
+    "recorded_tests",
     "signature",
-    "told_tests",
 ]

@@ -1,7 +1,7 @@
 """Which reader reads what: the tables, and the functions in front of them."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fnmatch import fnmatchcase
 
 from msgspec.structs import replace
@@ -20,7 +20,7 @@ from nemo_gym.rollout_compare.explain.triage.maven_text import read_maven
 from nemo_gym.rollout_compare.explain.triage.nextest_text import read_nextest
 from nemo_gym.rollout_compare.explain.triage.phpunit_text import read_phpunit
 from nemo_gym.rollout_compare.explain.triage.pytest_text import read_pytest
-from nemo_gym.rollout_compare.explain.triage.results import Collector, Outcome, TestResults
+from nemo_gym.rollout_compare.explain.triage.results import TestResults
 from nemo_gym.rollout_compare.explain.triage.rspec_text import read_rspec
 from nemo_gym.rollout_compare.explain.triage.ruby_text import read_ruby
 from nemo_gym.rollout_compare.explain.triage.sympy_text import read_sympy
@@ -95,11 +95,3 @@ def read_test_file(name: str, data: bytes) -> TestResults | None:
     base = name.replace("\\", "/").rpartition("/")[2].lower()
     readers = (read for pattern, read in FILE_READERS if fnmatchcase(base, pattern))
     return next((results for read in readers if (results := read(data)) is not None), None)
-
-
-def told_tests(told: Mapping[str, str]) -> TestResults | None:
-    """Single tests of which a row itself tells, by name: `passed`, `failed`, `error` or `skipped`."""
-    collected = Collector()
-    for name, outcome in told.items():
-        collected.add(name, Outcome(outcome))
-    return collected.results("row", truncated=False)

@@ -100,6 +100,14 @@ class Collector:
         return TestResults(MappingProxyType(self.outcomes), naming, truncated) if self.outcomes else None
 
 
+def recorded_tests(outcomes: Mapping[str, str]) -> TestResults | None:
+    """The tests of an attempt whose record says what became of each."""
+    collected = Collector()
+    for name, outcome in outcomes.items():
+        collected.add(name, Outcome(outcome))
+    return collected.results("record", truncated=False)
+
+
 def merge_tests(parts: Iterable[TestResults]) -> TestResults | None:
     """One side's results from several files of one naming (a JUnit file for each class); None if there are no parts.
 
