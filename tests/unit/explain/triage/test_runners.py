@@ -21,7 +21,11 @@ def under(file: str) -> dict[str, str]:
 
 JAVA = {"parses": "error", "rounds": "failed", "adds": "passed", "waits": "skipped"}
 CTEST = {
-    **{"reads": "passed", "writes": "failed", "waits": "error", "crashes": "error", "gone": "error"},
+    "reads": "passed",
+    "writes": "failed",
+    "waits": "error",
+    "crashes": "error",
+    "gone": "error",
     "later": "skipped",
 }
 RSPEC = {
