@@ -11,7 +11,7 @@
 
 from nemo_gym.rollout_compare.schema.batch import Batch, Output, Place, Record, Source, Step, Wanted, no_rows
 from nemo_gym.rollout_compare.schema.errors import CompareInputError, Fault
-from nemo_gym.rollout_compare.schema.figures import Count, Evidence, JoinCheck, Probability, Rule, TestChanges
+from nemo_gym.rollout_compare.schema.figures import Count, Evidence, JoinCheck, Probability, Rule, TestChanges, TestRate
 from nemo_gym.rollout_compare.schema.identity import (
     Attempt,
     Fields,
@@ -35,6 +35,7 @@ from nemo_gym.rollout_compare.schema.result import (
     CompareResult,
     Flip,
     Measured,
+    OtherReasons,
     TaskComparison,
     TaskRows,
     TaskSide,
@@ -99,6 +100,7 @@ __all__ = [
     "NoteKind",
     "OfAttempts",
     "OnTheseTasks",
+    "OtherReasons",
     "Output",
     "PassedKey",
     "Place",
@@ -122,6 +124,7 @@ __all__ = [
     "TaskRows",
     "TaskSide",
     "TestChanges",
+    "TestRate",
     "ToDecide",
     "Twins",
     "Unmeasured",
