@@ -144,7 +144,7 @@ class TableReader(Struct, frozen=True):
 
 
 #: A name that no column has.
-_ABSENT = "\0"
+_ABSENT = "(no such column)"
 
 
 def _is_nothing(value: Any) -> bool:
