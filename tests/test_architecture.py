@@ -85,7 +85,6 @@ def test_the_design_names_every_package_and_no_others() -> None:
     assert all((PACKAGE / name / "__init__.py").exists() for name in PACKAGES - BESIDE)
 
 
-@pytest.mark.xfail(strict=True, reason="the packages are being put in order")
 def test_a_package_imports_only_what_the_design_allows() -> None:
     allowed = table_in_the_design()
     excess = {name: IMPORTS[name] - allowed[name] for name in allowed}
@@ -105,7 +104,6 @@ def test_nothing_imports_what_stands_beside_the_packages() -> None:
     assert {name: IMPORTS[name] & BESIDE for name in PACKAGES - BESIDE if IMPORTS[name] & BESIDE} == {}
 
 
-@pytest.mark.xfail(strict=True, reason="the packages are getting their doors")
 def test_packages_are_imported_by_their_doors() -> None:
     direct = modules_past_the_door()
     past = [
