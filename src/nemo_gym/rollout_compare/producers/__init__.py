@@ -1,14 +1,24 @@
 """How the runs of each producer are read. What a producer's fields are called is known here and nowhere else.
 
+A package for each producer, by its name; `PRODUCERS` is the table of them. What they have in common:
+
 * `contract`: what a producer's reader gives and is asked
+* `recognize`: which producer a run is of, told from what `glimpse` sees of names and first bytes
 * `row_format`: what a producer of JSON rows calls its fields, and what they say
+* `row_producer`: a producer whose runs are files of such rows and nothing else
 * `json_lines`: files of JSON rows as sources
 * `json_rows`: a line to the values of a few fields
 * `depth`: how deep a row may be nested
+* `records`: files of JSON objects that a reader looks at one by one
+* `documents`: whole JSON documents and archives of them
+* `folders`: runs with a file for each attempt; `trials`: one such attempt; `inside`: the files of a run's folder
+* `located`: runs that are files of one kind, each read by itself
 * `attempts`: attempts that were found one by one, made into batches
+* `scores`, `rewards`, `verdicts`: which metric is the reward, its number, or why there is none
+* `measures`: what an attempt cost
+* `chat`, `atif`: transcripts
 * `again`: rows read again
 * `seems`: what a file that holds no run seems to be
-* `gym`: NeMo Gym's rollouts
 """
 
 from nemo_gym.rollout_compare.producers.again import read_again, together

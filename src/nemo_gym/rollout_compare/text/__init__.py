@@ -3,4 +3,5 @@
 * `terminal`: text made safe to print
 * `plain`: text made plain for readers and signatures
 * `folding`: many names of tests in few words
+* `words`: what a row says against its own result, in words
 """
