@@ -1,6 +1,7 @@
 """The command: its options, what it compares, what it writes.
 
-* `cli`: the command line, and the `gym` that it is a part of
+* `cli`: the command line
+* `gym`: the `gym` that the command line is a part of
 * `comparison`: two runs on disk to a finished result, for the command and for scripts
 * `job`: one comparison, from options to outputs
 * `options`: the table of options

@@ -91,7 +91,7 @@ def _source(rows: RowFormat, source: Input, _alone: bool) -> RowsFile:
 
 
 class _ByRow(Struct, frozen=True):
-    """What the values of many rows mean, row by row; unlike partial functions, equal ones are equal in every process."""
+    """What the values of many rows mean, row by row. Unlike partial functions, equal ones are equal everywhere."""
 
     became: Callable[..., Became]
 
