@@ -148,8 +148,15 @@ OWN_WORDS = {
     ("__init__", "verifier_output"),  # a function for scripts
     ("app", "verifier_logs_dir"),  # help, as published
     ("app", "verifier_metadata"),  # help, as published
+    ("producers", "mask_sample"),  # a column of a table, as documented
+    ("producers", "test_output"),  # OpenHands, SWE-bench and tables call theirs so, too
+    ("producers", "verifier_output"),  # a column of a table
+    ("producers", "verifier_stdout"),  # a column of a table
     ("report", "failure_kind"),  # a key of the JSON summary, and a line of the report
+    ("schema", "mask_sample"),  # a kind of mask
     ("table", "failure_kind"),  # a column of a table
+    ("text", "failure_kind"),  # the words for a mask
+    ("text", "mask_sample"),  # the words for a mask
 }
 
 
