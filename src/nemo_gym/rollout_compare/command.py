@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # what is made below, for type checkers; a test holds it agai
         reward: str | None = None
         old_reward: str | None = None
         new_reward: str | None = None
+        lower_is_better: bool = False
         skip_bad_lines: bool = False
         jobs: int | None = None
         quiet: bool = False

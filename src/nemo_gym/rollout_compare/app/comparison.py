@@ -37,6 +37,7 @@ class ComparisonOptions(TypedDict, total=False):
     reward: str | None
     old_reward: str | None
     new_reward: str | None
+    lower_is_better: bool
     skip_bad_lines: bool
     jobs: int | None
     logs_root: str | Sequence[str]
@@ -133,6 +134,7 @@ def compare_runs(
 def _questions(options: Options) -> Questions:
     return Questions(
         tolerance=options.tolerance,
+        lower_is_better=options.lower_is_better,
         count_measured=options.count_measured,
         margin=options.margin,
         by=options.by,

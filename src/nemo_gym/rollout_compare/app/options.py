@@ -149,6 +149,12 @@ OPTIONS = {
         "Metric of the new side that is compared; overrides --reward.",
         metavar="FIELD",
     ),
+    "lower_is_better": Option(
+        "--lower-is-better",
+        "switch",
+        _READING,
+        "Of two rewards the lower one wins: the sign of wins, verdict and words is turned.",
+    ),
     "skip_bad_lines": Option(
         "--skip-bad-lines",
         "switch",

@@ -8,6 +8,7 @@ from math import isnan
 
 from msgspec.structs import replace
 
+from nemo_gym.rollout_compare.compare.direction import solved_by_zero
 from nemo_gym.rollout_compare.compare.groups import TASKSET, group_values
 from nemo_gym.rollout_compare.compare.measured import measured_tasks
 from nemo_gym.rollout_compare.compare.questions import NOTHING_MORE, Questions
@@ -66,9 +67,11 @@ def compare_tables(tables: dict[Side, Table], questions: Questions = NOTHING_MOR
     joined = join(tables)
     tables = {side: table.without_tasks() for side, table in tables.items()}
     sides = [sides_of(tables[side], joined.rows[side]) for side in Side]
+    if questions.lower_is_better:
+        sides = [list(map(solved_by_zero, side)) for side in sides]
     both = zip(joined.tasks, *sides, strict=True)
     tasks = [_compared(task, old, new, questions) for task, old, new in both]
-    flips = tuple(_flip(tables, joined, number, task) for number, task in enumerate(tasks) if task.winner)
+    flips = tuple(_flip(tables, joined, number, task, questions) for number, task in enumerate(tasks) if task.winner)
     agreeing = tuple(islice(_agreeing(tables, joined, tasks), MOST_AGREEING))
     anonymous = list(_anonymous(tables, joined))
     tasks += anonymous
@@ -104,7 +107,9 @@ def _statistics(
     groups = {field: values[field] for field in (TASKSET, *questions.by) if field in values}
     cluster = (questions.cluster, values[questions.cluster]) if questions.cluster else None
     measured = measured_tasks(tasks, groups, cluster)
-    return paired_statistics(measured, margin=questions.margin, tolerance=questions.tolerance)
+    return paired_statistics(
+        measured, margin=questions.margin, tolerance=questions.tolerance, lower_is_better=questions.lower_is_better
+    )
 
 
 def _compared(task: str, old: TaskSide | None, new: TaskSide | None, questions: Questions) -> TaskComparison:
@@ -118,7 +123,7 @@ def _compared(task: str, old: TaskSide | None, new: TaskSide | None, questions: 
     if abs(old.reward - new.reward) <= questions.tolerance:
         return TaskComparison(task, Category.IDENTICAL, old, new)
     doubtful = old.mark or new.mark
-    winner = Side.OLD if old.reward > new.reward else Side.NEW
+    winner = Side.OLD if (old.reward > new.reward) is not questions.lower_is_better else Side.NEW
     return TaskComparison(task, Category.FLIPPED_AGENT_ERROR if doubtful else Category.FLIPPED, old, new, winner)
 
 
@@ -150,15 +155,16 @@ def _anonymous(tables: dict[Side, Table], joined: Join) -> Iterator[TaskComparis
             yield TaskComparison(f"unknown#{number}", Category.MASKED, old, new)
 
 
-def _flip(tables: dict[Side, Table], joined: Join, number: int, task: TaskComparison) -> Flip:
+def _flip(tables: dict[Side, Table], joined: Join, number: int, task: TaskComparison, questions: Questions) -> Flip:
     assert task.old is not None
     assert task.new is not None
-    worst, best = (min, max) if task.winner is Side.NEW else (max, min)
+    new_is_higher = (task.winner is Side.NEW) is not questions.lower_is_better
+    of_old, of_new = (min, max) if new_is_higher else (max, min)
     attempts = [_attempts(tables[side], joined.rows[side].of(number)) for side in Side]
     rows = TaskRows(
         task,
-        _telling_row(tables, joined, Side.OLD, number, worst),
-        _telling_row(tables, joined, Side.NEW, number, best),
+        _telling_row(tables, joined, Side.OLD, number, of_old),
+        _telling_row(tables, joined, Side.NEW, number, of_new),
         *(attempts if max(map(len, attempts)) > 1 else ()),
     )
     return Flip(task, rows, repeats=compare_repeats(task.old, task.new))

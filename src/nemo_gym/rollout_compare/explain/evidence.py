@@ -91,7 +91,7 @@ def _output(said: Said, roots: LogRoots, lines: int) -> Output:
     for path in said.files:
         try:
             log = read_found(path, lines)
-            return Output(Evidence("file", log.path), log.text, not log.whole, said.logs)
+            return Output(Evidence("file", log.path), log.text, not log.whole, said.logs, said.tests)
         except LogUnavailable as error:
             why = why or str(error)
     for field, text in said.texts:

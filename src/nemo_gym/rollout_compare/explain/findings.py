@@ -193,8 +193,10 @@ def _compared(task: TaskRows, old: Sequence[_Finding], new: Sequence[_Finding]) 
 
 
 def _both_fail(task: TaskRows) -> bool:
-    """Whether the rewards, which are equal, are below the best that there is; a reward above 1 is as good as any."""
+    """Whether the rewards, which are equal, are not the best that there is; one above 1 is as good as any."""
     old = task.comparison.old
+    if old is not None and old.solved is not None:
+        return old.solved < old.rows
     return old is not None and old.reward is not None and old.reward < 1
 
 

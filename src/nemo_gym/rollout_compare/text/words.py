@@ -25,8 +25,8 @@ def masked_text(reason: str, masked: int, rows: int) -> str:
 
 
 def mark_text(field: str, value: str) -> str:
-    """Why a result is doubtful: `error: the last line`, `verifier_error=the value`."""
-    return f"{field}: {value}" if field == "error" else f"{field}={value}"
+    """Why a result is doubtful: `error: the last line`, `verifier_error=the value`; a field alone says it, too."""
+    return f"{field}: {value}" if field == "error" else f"{field}={value}" if value else field
 
 
 def counted(number: int, noun: str) -> str:

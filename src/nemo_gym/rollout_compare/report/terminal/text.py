@@ -64,6 +64,8 @@ def report_lines(result: CompareResult, shown: Shown | None = None) -> Iterator[
         yield f"new: {source_text(result.run.new)}"
     yield f"join key: {_key(result, Side.OLD)}, {_key(result, Side.NEW)}"
     yield from _join_check(result.join_check)
+    if result.statistics and result.statistics.lower_is_better:
+        yield "reward: lower is better"
     yield from (f"note: {_note(note)}" for note in result.notes)
     yield ""
     yield from _table(result.counts())
