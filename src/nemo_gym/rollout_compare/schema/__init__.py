@@ -3,6 +3,7 @@
 * `batch`: rows as a reader hands them over, and where they can be read again
 * `identity`: what tells tasks and attempts apart
 * `task_input`: what the system was asked, as a number and as a label
+* `settings`: what an attempt was run with, as short texts
 * `result`: tasks, their sides and categories, the result
 * `figures`: evidence, changed tests, statistics, what a gate made of them
 * `errors`: the one error that a user sees
@@ -50,12 +51,25 @@ from nemo_gym.rollout_compare.schema.result import (
     TaskSide,
     reward_text,
 )
+from nemo_gym.rollout_compare.schema.settings import (
+    NONE,
+    SECRET,
+    UNKNOWN_IF_ABSENT,
+    is_secret,
+    long_text,
+    named_parts,
+    setting_text,
+    setting_texts,
+)
 from nemo_gym.rollout_compare.schema.side import Side
 from nemo_gym.rollout_compare.schema.task_input import input_label, input_labels, input_numbers, task_input
 
 __all__ = [
     "DEFAULT_TAIL",
+    "NONE",
     "REWARD_TOLERANCE",
+    "SECRET",
+    "UNKNOWN_IF_ABSENT",
     "Attempt",
     "Batch",
     "Category",
@@ -108,9 +122,14 @@ __all__ = [
     "input_label",
     "input_labels",
     "input_numbers",
+    "is_secret",
     "label_of",
+    "long_text",
+    "named_parts",
     "no_rows",
     "reward_text",
+    "setting_text",
+    "setting_texts",
     "task_input",
     "text_of",
 ]
