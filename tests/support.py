@@ -173,7 +173,7 @@ def facts(table: Table) -> dict[str, Any]:
             for i in range(len(table))
         ],
         "keys": {path: column.first_missing for path, column in table.keys.items()},
-        "nameless": list(table.anonymous),
+        "anonymous": list(table.anonymous),
         "attempts": sorted(map(repr, attempts_of(table))),
     }
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from nemo_gym.rollout_compare.files.inputs import Input, check_unchanged, gone, reading
 from nemo_gym.rollout_compare.files.lines import Block, Line, LineCount, Piece, iter_blocks, pieces_of
+from nemo_gym.rollout_compare.producers.beside import BesideDecoder
 from nemo_gym.rollout_compare.producers.contract import Plan
 from nemo_gym.rollout_compare.producers.depth import room_for_rows
 from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, NotAnObject, RowDecoder, parse_object
@@ -26,6 +27,13 @@ from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fie
 def decoder_for(paths: tuple[str, ...]) -> RowDecoder:
     """What gives the values at the paths of a row."""
     return RowDecoder(paths)
+
+
+@lru_cache(maxsize=32)
+def rows_decoder(form: RowFormat, fields: tuple[str, ...]) -> RowDecoder | BesideDecoder:
+    """What gives the values that `RowFormat.batch` takes: those at the format's paths, then those at the fields."""
+    paths = (*form.paths, *fields)
+    return BesideDecoder(paths, dict(form.extras.kinds), form.extras.beside) if form.extras else RowDecoder(paths)
 
 
 class RowsFile(Struct, frozen=True):
@@ -101,7 +109,7 @@ class RowsFile(Struct, frozen=True):
         self, lines: Sequence[Line], numbers: Sequence[int], offsets: Sequence[int], fields: tuple[str, ...], plan: Plan
     ) -> Batch:
         with room_for_rows():
-            columns = decoder_for((*self.format.paths, *fields)).columns(lines)
+            columns = rows_decoder(self.format, fields).columns(lines)
             return self.format.batch(columns, fields, lines=numbers, offsets=offsets, planned=plan.planned)
 
     def _one_by_one(self, block: Block, fields: tuple[str, ...], plan: Plan) -> Iterator[Batch]:

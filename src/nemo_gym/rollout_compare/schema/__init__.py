@@ -60,6 +60,7 @@ from nemo_gym.rollout_compare.schema.settings import (
     named_parts,
     setting_text,
     setting_texts,
+    summed_up,
 )
 from nemo_gym.rollout_compare.schema.side import Side
 from nemo_gym.rollout_compare.schema.task_input import input_label, input_labels, input_numbers, task_input
@@ -130,6 +131,7 @@ __all__ = [
     "reward_text",
     "setting_text",
     "setting_texts",
+    "summed_up",
     "task_input",
     "text_of",
 ]

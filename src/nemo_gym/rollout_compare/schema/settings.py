@@ -79,6 +79,11 @@ def setting_texts(values: Mapping[str, Any]) -> dict[str, str]:
     return {name: text for name, value in values.items() if (text := setting_text(name, value)) is not None}
 
 
+def summed_up(text: str) -> str:
+    """A text as its length and hash, however short it is."""
+    return f"{len(text)} characters #{_digest(text)}"
+
+
 def long_text(text: str) -> int | None:
     """How many characters a text had that is kept as its length and hash; None for any other."""
     match = _LONG.fullmatch(text)
@@ -91,11 +96,6 @@ def named_parts(text: str) -> list[str] | None:
     if not sharp or len(digest) != 16 or long_text(text) is not None:
         return None
     return names.split(", ")
-
-
-def whole_text(value: Any) -> str | None:
-    """The text whose length and hash stand for it as a setting; None for what is no text."""
-    return value if isinstance(value, str) else None
 
 
 def _known(value: Any, depth: int = 0) -> Any:
@@ -119,7 +119,7 @@ def _known(value: Any, depth: int = 0) -> Any:
 def _text(value: str) -> str:
     value = _USER_IN_URL.sub("", value)
     if len(value) > _SHOWN_CHARACTERS or "\n" in value:
-        return f"{len(value)} characters #{_digest(value)}"
+        return summed_up(value)
     ambiguous = _LIKE_JSON.fullmatch(value) or _SUMMED_UP.fullmatch(value) or value != value.strip()
     return json.dumps(value, ensure_ascii=False) if ambiguous else value
 
@@ -160,7 +160,7 @@ def _names(names: Sequence[str]) -> str:
 
 def _plain(value: Any) -> str:
     text = _canonical(value)
-    return text if len(text) <= _SHOWN_CHARACTERS else f"{len(text)} characters #{_digest(text)}"
+    return text if len(text) <= _SHOWN_CHARACTERS else summed_up(text)
 
 
 def _canonical(value: Any) -> str:

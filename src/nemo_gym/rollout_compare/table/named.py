@@ -1,4 +1,4 @@
-"""Columns by name, of which a run has as many as its rows have names: what attempts were run with, and what they cost."""
+"""Columns by name, one for each name that occurs: what attempts were run with, and what they cost."""
 
 from __future__ import annotations
 

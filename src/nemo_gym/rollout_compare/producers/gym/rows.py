@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nemo_gym.rollout_compare.files.inputs import Input
 from nemo_gym.rollout_compare.files.lines import iter_lines
+from nemo_gym.rollout_compare.producers.gym.extras import EXTRAS
 from nemo_gym.rollout_compare.producers.gym.facts import label_for_message, results_of
 from nemo_gym.rollout_compare.producers.gym.fields import (
     ASKED_FIELD,
@@ -45,4 +46,5 @@ ROLLOUTS = RowFormat(
     logs=LOGS_PATH,
     outputs=OUTPUT_PATHS,
     doubt=seems_to_hold_inputs,
+    extras=EXTRAS,
 )
