@@ -6,6 +6,7 @@ What compares is imported when a comparison begins: help, version and wrong usag
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
@@ -13,9 +14,9 @@ from typing import Any, NoReturn, TextIO
 
 from nemo_gym.rollout_compare import __version__
 from nemo_gym.rollout_compare.app.interrupts import INTERRUPTED, raise_on_interrupt
-from nemo_gym.rollout_compare.app.options import DESCRIPTION, OPTIONS
+from nemo_gym.rollout_compare.app.options import DESCRIPTION, OPTIONS, ORDERS
 from nemo_gym.rollout_compare.app.streams import forget_stdout, print_error, print_lines, write_stream
-from nemo_gym.rollout_compare.compare.gate import RULES, is_rule, rule_form
+from nemo_gym.rollout_compare.compare.gate import RULE_NAMES, is_rule, rule_form
 
 OK, ERROR, USAGE = 0, 1, 2
 
@@ -109,6 +110,22 @@ def _number(text: str) -> int:
     return int(text)
 
 
+def _amount(text: str) -> float:
+    try:
+        amount = float(text)
+    except ValueError:
+        amount = -1.0
+    if not 0 <= amount < math.inf:
+        raise argparse.ArgumentTypeError(f"{text[:_MOST_DIGITS]!r} is not a number, 0 or more")
+    return amount
+
+
+def _order(text: str) -> str:
+    if text not in ORDERS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an order; orders are {', '.join(ORDERS)}")
+    return text
+
+
 def _text(text: str) -> str:
     if not text:
         raise argparse.ArgumentTypeError("it is empty")
@@ -117,9 +134,9 @@ def _text(text: str) -> str:
 
 def _rule(text: str) -> str:
     if not is_rule(text):
-        name = text.partition(">")[0]
-        hint = did_you_mean(name, list(RULES)) or f"; rules are {', '.join(RULES)}"
-        if name in RULES:
+        name = text.replace("<", ">").partition(">")[0].strip(" ")
+        hint = did_you_mean(name, RULE_NAMES) or f"; rules are {', '.join(RULE_NAMES)}"
+        if name in RULE_NAMES:
             hint = f"; {rule_form(name)}"
         raise argparse.ArgumentTypeError(f"{text!r} is not a rule{hint}")
     return text
@@ -136,7 +153,15 @@ def _category(text: str) -> str:
     return text
 
 
-_TYPES = {"text": _text, "count": _count, "number": _number, "rule": _rule, "category": _category}
+_TYPES = {
+    "text": _text,
+    "count": _count,
+    "number": _number,
+    "amount": _amount,
+    "order": _order,
+    "rule": _rule,
+    "category": _category,
+}
 
 
 def version_text() -> str:

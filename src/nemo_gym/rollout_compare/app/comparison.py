@@ -14,7 +14,8 @@ from nemo_gym.rollout_compare.app.options import OPTIONS
 from nemo_gym.rollout_compare.app.provenance import provenance
 from nemo_gym.rollout_compare.app.values import Options
 from nemo_gym.rollout_compare.compare.categories import compare_tables
-from nemo_gym.rollout_compare.compare.gate import check_rules
+from nemo_gym.rollout_compare.compare.gate import allowed_of, check_rules, no_longer_needed
+from nemo_gym.rollout_compare.compare.questions import Questions
 from nemo_gym.rollout_compare.engine.pieces import Progress
 from nemo_gym.rollout_compare.engine.provenance import same_file_notes
 from nemo_gym.rollout_compare.engine.runs import run_tables
@@ -23,7 +24,7 @@ from nemo_gym.rollout_compare.explain.findings import with_findings
 from nemo_gym.rollout_compare.explain.logs import LogRoots
 from nemo_gym.rollout_compare.files.inputs import STDIN
 from nemo_gym.rollout_compare.producers import LocatedRun, Plan, Run, locate_run
-from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult, Side
+from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult, Note, NoteKind, Side
 from nemo_gym.rollout_compare.table.table import Table
 
 Watch = Callable[[Sequence[Run]], AbstractContextManager[Progress | None]]
@@ -41,6 +42,12 @@ class ComparisonOptions(TypedDict, total=False):
     logs_root: str | Sequence[str]
     tail: int
     fail_on: Sequence[str]
+    allow: str | None
+    margin: float | None
+    tolerance: float
+    count_measured: bool
+    by: Sequence[str]
+    cluster: str | None
 
 
 def compare_files(
@@ -109,14 +116,37 @@ def compare_runs(
         opened = [stack.enter_context(runs[side].opened()) for side in Side]
         jobs = options.jobs or default_jobs([shard.main for run in opened for shard in run.shards])
         plans = [Plan(keys[side], options.skip_bad_lines) for side in Side]
-        result = compare_tables(_tables(opened, plans, jobs, watch))
+        result = compare_tables(_tables(opened, plans, jobs, watch), _questions(options))
         result = replace(
             result,
-            gate=check_rules(result, options.fail_on),
             run=provenance(options, opened, [result.old_rows, result.new_rows]),
             notes=(*same_file_notes(*opened), *result.notes),
         )
+        result = _gated(result, options.fail_on, options.allow)
         return with_findings(result, roots, options.tail, jobs) if explain else result
+
+
+def _questions(options: Options) -> Questions:
+    return Questions(
+        tolerance=options.tolerance,
+        count_measured=options.count_measured,
+        margin=options.margin,
+        by=options.by,
+        cluster=options.cluster,
+    )
+
+
+def _gated(result: CompareResult, rules: Sequence[str], allow: str | None) -> CompareResult:
+    """The result held against rules, with a note on allowed tasks that need it no longer."""
+    if allow is None:
+        return replace(result, gate=check_rules(result, rules))
+    try:
+        allowed = allowed_of(Path(allow).read_text("utf-8-sig", "replace"))
+    except OSError as error:
+        raise CompareInputError(f"cannot read {allow}: {error.strerror}") from None
+    needless = no_longer_needed(result, allowed)
+    note = (Note(NoteKind.NO_LONGER_FLIPS, tasks=needless),) if needless else ()
+    return replace(result, gate=check_rules(result, rules, allowed), notes=(*result.notes, *note))
 
 
 def _tables(runs: Sequence[Run], plans: Sequence[Plan], jobs: int, watch: Watch) -> dict[Side, Table]:

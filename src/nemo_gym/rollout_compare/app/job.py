@@ -65,7 +65,15 @@ def _run(options: Options, out: TextIO | None, title: str) -> int:
     outputs = _outputs(options)
     _check_outputs(list(outputs.values()), [file for run in runs.values() for file in run.files()])
     result = compare_runs(runs, options, watch=partial(reading_progress, quiet=options.quiet))
-    shown = Shown(options.only, options.max_flips, options.both_sides, options.tail > 0, title)
+    shown = Shown(
+        categories=options.only,
+        max_flips=options.max_flips,
+        both_sides=options.both_sides,
+        output=options.tail > 0,
+        hide_noise=options.hide_noise,
+        sort=options.sort,
+        title=title,
+    )
     for name, path in outputs.items():
         write_file(path, RENDERERS[name](result, shown))
     tripped = [rule_text(rule) for rule in result.gate if rule.tripped]

@@ -39,8 +39,8 @@ class Option(NamedTuple):
 
     Attributes:
         flag: How it is given on the command line; None for an argument that is told by its place.
-        kind: `text` (never empty), `count` (a whole number, 0 or more), `number` (1 or more), `switch` (given or
-            not), `rule` (of the gate) or `category` (of tasks).
+        kind: `text` (never empty), `count` (a whole number, 0 or more), `number` (1 or more), `amount` (any number, 0
+            or more), `switch` (given or not), `rule` (of the gate), `category` (of tasks) or `order` (of flips).
         group: The heading of the help under which it stands.
         description: What it does, as the help says it.
         metavar: What its value is called in the help.
@@ -50,11 +50,11 @@ class Option(NamedTuple):
     """
 
     flag: str | None
-    kind: Literal["text", "count", "number", "switch", "rule", "category"]
+    kind: Literal["text", "count", "number", "amount", "switch", "rule", "category", "order"]
     group: str
     description: str
     metavar: str = ""
-    default: int | None = None
+    default: int | float | str | None = None
     many: bool = False
     or_one: bool = False
 
@@ -77,7 +77,11 @@ class Option(NamedTuple):
 
 
 _RUNS, _TASKS, _READING = "runs", "which row is which task", "reading"
+_FIGURES = "whether the difference is real"
 _SHOWN, _WRITTEN, _GATE = "what the report shows", "what is written", "gate"
+
+#: The orders in which flips may stand.
+ORDERS = ("size", "label")
 
 #: By the name of the config's field.
 OPTIONS = {
@@ -125,6 +129,43 @@ OPTIONS = {
         metavar="N",
     ),
     "quiet": Option("--quiet", "switch", _READING, "Show no progress."),
+    "margin": Option(
+        "--margin",
+        "amount",
+        _FIGURES,
+        "Say whether the new side is the same within M (0.02 is 2 points), or at least not worse by it.",
+        metavar="M",
+    ),
+    "tolerance": Option(
+        "--tolerance",
+        "amount",
+        _FIGURES,
+        "Rewards that differ by at most T are the same result.",
+        metavar="T",
+        default=1e-9,
+    ),
+    "count_measured": Option(
+        "--count-measured",
+        "switch",
+        _FIGURES,
+        "Give a partly masked task the category that its measured attempts have, where both sides have some.",
+    ),
+    "by": Option(
+        "--by",
+        "text",
+        _FIGURES,
+        "Compare the tasks of each value of this field of their rows, a dotted path, by themselves as well.",
+        metavar="FIELD",
+        many=True,
+    ),
+    "cluster": Option(
+        "--cluster",
+        "text",
+        _FIGURES,
+        "Field whose value tells which tasks are related, such as questions on one text: interval and p with these "
+        "kept together.",
+        metavar="FIELD",
+    ),
     "tail": Option(
         "--tail",
         "count",
@@ -148,6 +189,20 @@ OPTIONS = {
     ),
     "max_flips": Option(
         "--max-flips", "count", _SHOWN, "Show so many flips of each kind, and how many more there are.", metavar="N"
+    ),
+    "hide_noise": Option(
+        "--hide-noise",
+        "switch",
+        _SHOWN,
+        "Leave flips within the noise of their attempts out of the list, and say how many.",
+    ),
+    "sort": Option(
+        "--sort",
+        "order",
+        _SHOWN,
+        "Order of flips: size (those beyond noise first, then the largest changes) or label.",
+        metavar="ORDER",
+        default="size",
     ),
     "only": Option(
         "--only",
@@ -176,5 +231,12 @@ OPTIONS = {
         f"End with status 3 if the comparison breaks this rule: {rules_in_short()}.",
         metavar="RULE",
         many=True,
+    ),
+    "allow": Option(
+        "--allow",
+        "text",
+        _GATE,
+        "File with the labels of tasks that break no rule, one a line, each with an optional reason: LABEL # REASON.",
+        metavar="FILE",
     ),
 }

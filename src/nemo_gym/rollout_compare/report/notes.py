@@ -154,6 +154,7 @@ WORDS: dict[NoteKind, Callable[[Note], str]] = {
     NoteKind.SEVERAL_ROWS: _several_rows,
     NoteKind.OTHER_ATTEMPTS: _other_attempts,
     NoteKind.TESTS_DIFFER: _tests_differ,
+    NoteKind.NO_LONGER_FLIPS: lambda _: "allowed, but does not flip any more",
 }
 
 #: Notes of which the report leaves the tasks to the JSON: they may be all tasks.

@@ -121,13 +121,15 @@ class RepeatsSummary(Struct, frozen=True):
         old: Solved of all attempts on the old side, as `3/4`.
         new: The same on the new side.
         p_value: Fisher's exact two-sided p.
-        within_noise: Whether it is above 0.05.
+        within_noise: Whether it is above 0.05, though so many attempts could have brought it below.
+        too_few_attempts: Whether even all solved against none would leave it above 0.05.
     """
 
     old: Annotated[str, Meta(pattern="^[0-9]+/[0-9]+$")]
     new: Annotated[str, Meta(pattern="^[0-9]+/[0-9]+$")]
     p_value: Probability
     within_noise: bool
+    too_few_attempts: bool
 
 
 class FlipSummary(Struct, frozen=True):
@@ -166,6 +168,18 @@ class ClusterSummary(Struct, frozen=True):
     signature: str
     winner: Winner
     tasks: Annotated[list[str], Meta(min_length=1)]
+
+
+class Gate(Struct, frozen=True):
+    """What the gate made of the comparison.
+
+    Attributes:
+        passed: Whether no rule is broken.
+        rules: The rules of `--fail-on`, in the order in which they were given; empty without any.
+    """
+
+    passed: bool
+    rules: list[Rule]
 
 
 class SideSummary(Struct, frozen=True):
@@ -216,7 +230,7 @@ class Summary(Struct, frozen=True):
         statistics: Whether the difference is real, over the tasks that both sides measured.
         flips: Why each flip flipped, both kinds, in the order of `tasks`.
         clusters: Flips of one signature and one winner, largest first; one flip alone is a cluster too.
-        gate: The rules of `--fail-on`, in the order in which they were given; empty without any.
+        gate: What `--fail-on` asked for, and whether it holds.
         notes: What a reader must know, as text, with every task that it is about.
         tasks: Every task, in the order of the labels; anonymous failures come last.
     """
@@ -229,6 +243,6 @@ class Summary(Struct, frozen=True):
     statistics: Statistics | None
     flips: list[FlipSummary]
     clusters: list[ClusterSummary]
-    gate: list[Rule]
+    gate: Gate
     notes: list[str]
     tasks: list[TaskSummary]

@@ -14,6 +14,7 @@ from nemo_gym.rollout_compare.report.shape import (
     ClusterSummary,
     Counts,
     FlipSummary,
+    Gate,
     JoinedBy,
     RepeatsSummary,
     SideSummary,
@@ -56,7 +57,7 @@ def summary_dict(result: CompareResult) -> dict[str, Any]:
         statistics=result.statistics,
         flips=[_flip(flip) for flip in result.flips],
         clusters=[ClusterSummary(one.signature, _winner(one.winner), list(one.tasks)) for one in result.clusters],
-        gate=list(result.gate),
+        gate=Gate(not any(rule.tripped for rule in result.gate), list(result.gate)),
         notes=[note_text(note) for note in result.notes],
         tasks=[_task(task) for task in result.tasks],
     )
@@ -95,7 +96,7 @@ def _flip(flip: Flip) -> FlipSummary:
 
 
 def _repeats(repeats: Repeats) -> RepeatsSummary:
-    return RepeatsSummary(*solved_text(repeats), repeats.p_value, repeats.within_noise)
+    return RepeatsSummary(*solved_text(repeats), repeats.p_value, repeats.within_noise, repeats.too_few_attempts)
 
 
 def _run(run: Provenance) -> SummaryRun:

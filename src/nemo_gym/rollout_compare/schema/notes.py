@@ -35,6 +35,7 @@ class NoteKind(StrEnum):
     SEVERAL_ROWS = "several_rows"
     OTHER_ATTEMPTS = "other_attempts"
     TESTS_DIFFER = "tests_differ"
+    NO_LONGER_FLIPS = "no_longer_flips"
 
 
 class KeyKind(StrEnum):

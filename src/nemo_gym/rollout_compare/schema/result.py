@@ -8,11 +8,12 @@ from enum import StrEnum
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.schema.batch import Place
-from nemo_gym.rollout_compare.schema.figures import Evidence, JoinCheck, Repeats, Rule, Statistics, TestChanges
+from nemo_gym.rollout_compare.schema.figures import Evidence, JoinCheck, Rule, TestChanges
 from nemo_gym.rollout_compare.schema.marks import Mark, Mask
 from nemo_gym.rollout_compare.schema.notes import Note
 from nemo_gym.rollout_compare.schema.provenance import Provenance
 from nemo_gym.rollout_compare.schema.side import Side
+from nemo_gym.rollout_compare.schema.statistics import Repeats, Statistics
 from nemo_gym.rollout_compare.text.words import masked_text
 
 #: Two rewards are the same result when they differ by at most this much.
@@ -32,6 +33,20 @@ class Category(StrEnum):
     MISSING = "missing"
 
 
+class Measured(Struct, frozen=True, gc=False):
+    """The measured rows of a side that has masked ones too.
+
+    Attributes:
+        rows: How many there are; at least 1.
+        reward: The mean of their rewards, correctly rounded.
+        solved: How many of them have the reward 1, where every one's is 0 or 1; else None.
+    """
+
+    rows: int
+    reward: float
+    solved: int | None
+
+
 class TaskSide(Struct, frozen=True, gc=False):
     """What one run says about one task.
 
@@ -45,6 +60,7 @@ class TaskSide(Struct, frozen=True, gc=False):
         solved: How many rows have the reward 1, where every row's is 0 or 1; else None.
         flaky: Whether its rows disagree.
         masked_rows: How many of the rows are masked.
+        measured_part: The measured rows where others are masked; None where all or none are masked.
     """
 
     rows: int
@@ -56,6 +72,12 @@ class TaskSide(Struct, frozen=True, gc=False):
     solved: int | None = None
     flaky: bool = False
     masked_rows: int = 0
+    measured_part: Measured | None = None
+
+    @property
+    def measured(self) -> TaskSide | Measured | None:
+        """What has the `rows`, `reward` and `solved` of the measured rows: the side itself where none is masked."""
+        return self if self.mask is None else self.measured_part
 
     @property
     def masked(self) -> str | None:

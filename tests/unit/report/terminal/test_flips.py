@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from nemo_gym.rollout_compare import compare_rollouts
 from nemo_gym.rollout_compare.report.terminal.flips import cluster_lines, flip_lines
 from nemo_gym.rollout_compare.report.terminal.text import Shown, report_lines
 from nemo_gym.rollout_compare.schema import (
@@ -316,3 +317,25 @@ def test_what_is_long_is_cut_and_an_empty_label_is_made_visible() -> None:
     assert max(map(len, told)) < 500
     assert told[1].endswith(", ''")
     assert told[-1].endswith(", ''")
+
+
+def attempts(**tasks: str) -> list[dict[str, Any]]:
+    return [{"task_id": task, "reward": int(mark)} for task, marks in tasks.items() for mark in marks]
+
+
+def test_flips_beyond_noise_come_first_then_the_largest_changes_then_labels() -> None:
+    """4/4 to 0/4 and to 0/8 are beyond noise; 3/4 to 1/4 is noise; of one attempt nobody knows."""
+    old = attempts(noise="1110", a="1111", single="1", b="1111", small="1111")
+    new = attempts(noise="0001", a="0000", single="0", b="0000", small="1110")
+    result = compare_rollouts(old, new)
+
+    def named(**shown: Any) -> list[str]:
+        lines = report_lines(result, Shown(categories=("flipped",), **shown))
+        return [line.split(":")[0].removeprefix("### ") for line in lines if line.startswith("### ")]
+
+    assert named() == ["a", "b", "single", "noise", "small"]
+    assert named(sort="label") == ["a", "b", "noise", "single", "small"]
+    assert named(hide_noise=True) == ["a", "b", "single"]
+    lines = list(report_lines(result, Shown(categories=("flipped",), hide_noise=True, max_flips=2)))
+    assert "## Flips (5)" in lines
+    assert lines[-4:-2] == ["... and 1 more flip", "2 flips within the noise of repeated attempts not shown"]

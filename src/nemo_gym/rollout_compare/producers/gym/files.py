@@ -87,7 +87,8 @@ class LocatedRollouts(Struct, frozen=True):
                 )
                 for files in self.shards
             ]
-            yield Run(ROLLOUTS.name, shards, inputs)
+            mains = [source for source in inputs if source.path in {files.main for files in self.shards}]
+            yield Run(ROLLOUTS.name, shards, [*mains, *(one for one in inputs if one not in mains)])
 
 
 def locate_rollouts(named: str) -> LocatedRollouts:

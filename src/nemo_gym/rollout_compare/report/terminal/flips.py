@@ -12,6 +12,9 @@ from nemo_gym.rollout_compare.text.terminal import one_line
 from nemo_gym.rollout_compare.text.words import counted
 
 WHERE_LIMIT = 400
+
+#: The order of flips that is not that of their labels.
+BY_SIZE = "size"
 TESTS_NAMED = 10
 
 
@@ -26,13 +29,33 @@ def cluster_lines(clusters: Sequence[Cluster]) -> Iterator[str]:
         yield f"    {listed(cluster.tasks)}"
 
 
-def flip_lines(title: str, flips: Sequence[Flip], *, most: int | None = None, sides: int = 1) -> Iterator[str]:
+def by_size(flip: Flip) -> tuple[bool, float, str]:
+    """What flips are sorted by: those beyond noise first, then the largest changes, then by label."""
+    old, new = flip.comparison.old, flip.comparison.new
+    assert old is not None
+    assert new is not None
+    assert old.reward is not None
+    assert new.reward is not None
+    return within_noise(flip), -abs(new.reward - old.reward), flip.comparison.task
+
+
+def within_noise(flip: Flip) -> bool:
+    """Whether the flip is known to be no more than the noise of its attempts."""
+    return flip.repeats is not None and flip.repeats.within_noise
+
+
+def flip_lines(
+    title: str, flips: Sequence[Flip], *, most: int | None = None, sides: int = 1, hide_noise: bool = False
+) -> Iterator[str]:
     """A section of flips, at most so many of them, with the verifier output of so many sides, the losing one first."""
     yield from section(title, len(flips))
-    for flip in flips[:most]:
+    told = [flip for flip in flips if not within_noise(flip)] if hide_noise else flips
+    for flip in told[:most]:
         yield from _flip(flip, sides)
-    if most is not None and len(flips) > most:
-        yield f"... and {counted(len(flips) - most, 'more flip')}"
+    if most is not None and len(told) > most:
+        yield f"... and {counted(len(told) - most, 'more flip')}"
+    if len(told) < len(flips):
+        yield f"{counted(len(flips) - len(told), 'flip')} within the noise of repeated attempts not shown"
 
 
 def _flip(flip: Flip, sides: int) -> Iterator[str]:

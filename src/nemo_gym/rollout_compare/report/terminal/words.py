@@ -13,6 +13,11 @@ LABEL_LIMIT = 200
 TASKS_NAMED = 10
 
 
+def many(number: int, noun: str) -> str:
+    """A number that may be large with its noun: `1 task`, `2,000 tasks`."""
+    return counted(number, noun).replace(str(number), f"{number:,}", 1)
+
+
 def label(text: str) -> str:
     """A task's label or a test's name, one line and not too long; an empty one is made visible."""
     return one_line(text, LABEL_LIMIT) or "''"
