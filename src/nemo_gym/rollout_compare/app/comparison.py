@@ -22,6 +22,7 @@ from nemo_gym.rollout_compare.engine.runs import run_tables
 from nemo_gym.rollout_compare.engine.workers import default_jobs
 from nemo_gym.rollout_compare.explain.findings import with_findings
 from nemo_gym.rollout_compare.explain.logs import LogRoots
+from nemo_gym.rollout_compare.explain.parted import with_transcripts
 from nemo_gym.rollout_compare.files.inputs import STDIN
 from nemo_gym.rollout_compare.producers import LocatedRun, Plan, Run, locate_run
 from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult, Note, NoteKind, Side
@@ -123,7 +124,7 @@ def compare_runs(
             notes=(*same_file_notes(*opened), *result.notes),
         )
         result = _gated(result, options.fail_on, options.allow)
-        return with_findings(result, roots, options.tail, jobs) if explain else result
+        return with_findings(with_transcripts(result), roots, options.tail, jobs) if explain else result
 
 
 def _questions(options: Options) -> Questions:

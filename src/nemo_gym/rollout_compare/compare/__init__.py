@@ -8,6 +8,8 @@ The names are imported when they are first asked for: the command line's help re
 * `statistics`: all tasks: is the difference real?
 * `paired`: the tests and intervals of a paired design
 * `distributions`: quantiles and tails of probability distributions
+* `changes`: the settings in which the runs differ
+* `costs`: what the runs cost
 * `gate`: whether a result keeps the rules that were asked for
 """
 

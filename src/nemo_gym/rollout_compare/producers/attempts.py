@@ -42,7 +42,8 @@ class Attempt(Struct, frozen=True, kw_only=True):
         offset: What the source needs to read it again.
         settings: What the attempt was run with, by name: model, temperature, limits, versions, digests. Only what the
             reader itself names: a run has a few names, whatever stands in it.
-        measures: What it cost, by the names in `MEASURES`; `truncated` is 1 for an answer that a limit cut off, else 0.
+        measures: What it cost, by the names in `text.words.MEASURES`; `truncated` is 1 for an answer that a limit
+            cut off, else 0.
         has_transcript: Whether the attempt tells what the agent did when it is read again.
     """
 

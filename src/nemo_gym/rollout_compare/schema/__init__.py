@@ -3,6 +3,7 @@
 * `batch`: rows as a reader hands them over, and where they can be read again
 * `identity`: what tells tasks and attempts apart
 * `task_input`: what the system was asked, as a number and as a label
+* `changes`: settings that differ, costs, where agents parted
 * `settings`: what an attempt was run with, as short texts
 * `result`: tasks, their sides and categories, the result
 * `figures`: evidence, changed tests, statistics, what a gate made of them
@@ -10,6 +11,7 @@
 """
 
 from nemo_gym.rollout_compare.schema.batch import Batch, Output, Place, Record, Source, Step, Wanted, no_rows
+from nemo_gym.rollout_compare.schema.changes import Carrier, Change, Cost, Parted, Ratio, Truncated
 from nemo_gym.rollout_compare.schema.errors import CompareInputError, Fault
 from nemo_gym.rollout_compare.schema.figures import Count, Evidence, JoinCheck, Probability, Rule, TestChanges
 from nemo_gym.rollout_compare.schema.identity import (
@@ -86,12 +88,15 @@ __all__ = [
     "Batch",
     "ByChance",
     "CarriedBy",
+    "Carrier",
     "Category",
+    "Change",
     "Cluster",
     "Clustered",
     "CompareInputError",
     "CompareResult",
     "Conclusion",
+    "Cost",
     "Count",
     "Estimate",
     "Evidence",
@@ -114,10 +119,12 @@ __all__ = [
     "OfAttempts",
     "OnTheseTasks",
     "Output",
+    "Parted",
     "PassedKey",
     "Place",
     "Probability",
     "Provenance",
+    "Ratio",
     "ReadFile",
     "Record",
     "Repeats",
@@ -137,6 +144,7 @@ __all__ = [
     "TaskSide",
     "TestChanges",
     "ToDecide",
+    "Truncated",
     "Twins",
     "Unmeasured",
     "Verdict",

@@ -8,6 +8,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.schema.batch import Place
+from nemo_gym.rollout_compare.schema.changes import Change, Cost, Parted, Truncated
 from nemo_gym.rollout_compare.schema.figures import Evidence, JoinCheck, Rule, TestChanges
 from nemo_gym.rollout_compare.schema.marks import Mark, Mask
 from nemo_gym.rollout_compare.schema.notes import Note
@@ -166,6 +167,7 @@ class Flip(Struct, frozen=True):
         tests: The single tests that broke and those that were fixed; None where either side's are not known.
         signature: The last error of the losing side's output with what varies taken out, None where there is none.
         repeats: The flip seen through its attempts, None unless both runs have several, all of them 0 or 1.
+        parted: Where the agents parted; None where it was not looked up, or a transcript is missing.
     """
 
     comparison: TaskComparison
@@ -175,6 +177,7 @@ class Flip(Struct, frozen=True):
     tests: TestChanges | None = None
     signature: str | None = None
     repeats: Repeats | None = None
+    parted: Parted | None = None
 
     def evidence(self, side: Side) -> Evidence | None:
         """What the given run's verifier said."""
@@ -204,6 +207,10 @@ class CompareResult(Struct, frozen=True):
         anonymous: How many failures that name no task stand at the end of `tasks`.
         gate: The rules that were asked for, held against the comparison.
         run: What was compared, and by what; None where the rows were at hand.
+        settings_compared: The settings that both runs tell.
+        changes: Those that differ, what matters most first.
+        costs: What the runs cost, by each measure that both tell.
+        truncated: How many answers a limit cut off; None where neither run tells.
     """
 
     tasks: Sequence[TaskComparison]
@@ -225,6 +232,10 @@ class CompareResult(Struct, frozen=True):
     gate: tuple[Rule, ...] = ()
     anonymous: int = 0
     run: Provenance | None = None
+    settings_compared: tuple[str, ...] = ()
+    changes: tuple[Change, ...] = ()
+    costs: tuple[Cost, ...] = ()
+    truncated: Truncated | None = None
 
     def by_category(self, category: Category | str) -> list[TaskComparison]:
         """The tasks of one category, in the order of `tasks`."""

@@ -57,7 +57,7 @@ class _Item(Struct, frozen=True, gc=False):
     role: Any = None
 
 
-_ITEMS = list[_Item | None | bool | int | float | str | list[Any]] | None | bool | int | float | str
+_ITEMS = list[_Item | bool | int | float | str | list[Any] | None] | bool | int | float | str | None
 
 
 def said(columns: Columns, beside: Sequence[Any]) -> Said:

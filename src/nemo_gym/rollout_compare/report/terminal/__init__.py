@@ -2,6 +2,7 @@
 
 * `text`: the whole of it, section by section
 * `difference`: whether the difference is real
+* `changes`: what else changed, and what it cost
 * `flips`: flips: what they have in common, then one by one
 * `words`: words and forms that the sections share
 """

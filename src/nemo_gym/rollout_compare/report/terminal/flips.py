@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from nemo_gym.rollout_compare.explain.evidence import source_text
+from nemo_gym.rollout_compare.report.terminal.changes import parted_lines
 from nemo_gym.rollout_compare.report.terminal.difference import repeats_text
 from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT, label, listed, section
 from nemo_gym.rollout_compare.schema import Cluster, Evidence, Flip, Side, TestChanges, reward_text
@@ -73,6 +74,8 @@ def _flip(flip: Flip, sides: int) -> Iterator[str]:
         if facts.failure_kind:
             yield f"    {side} scored with failure_kind={one_line(facts.failure_kind, LABEL_LIMIT)} (not masked)"
     yield from _tests(flip.tests)
+    if flip.parted:
+        yield from parted_lines(flip.parted)
     assert task.winner is not None
     for side in (task.winner.other, task.winner)[:sides]:
         evidence = flip.evidence(side)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.report.notes import TASKS_IN_JSON_ONLY, note_message, note_names
+from nemo_gym.rollout_compare.report.terminal.changes import change_lines, cost_lines
 from nemo_gym.rollout_compare.report.terminal.decision import decision_text
 from nemo_gym.rollout_compare.report.terminal.difference import difference_lines
 from nemo_gym.rollout_compare.report.terminal.flips import BY_SIZE, by_size, cluster_lines, flip_lines
@@ -61,7 +62,9 @@ def report_lines(result: CompareResult, shown: Shown | None = None) -> Iterator[
     yield from (f"note: {_note(note)}" for note in result.notes)
     yield ""
     yield from _table(result.counts())
+    yield from change_lines(result)
     yield from difference_lines(result)
+    yield from cost_lines(result)
     if shown.shows(Category.FLIPPED):
         yield from cluster_lines(result.clusters)
     for title, category in (("Flips", Category.FLIPPED), ("Flips with agent errors", Category.FLIPPED_AGENT_ERROR)):
