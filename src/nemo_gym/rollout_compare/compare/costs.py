@@ -107,10 +107,10 @@ def ratio_of(pairs: Sequence[tuple[float, float]]) -> Ratio:
     logs = [math.log(new) - math.log(old) for old, new in pairs if old > 0 and new > 0]
     n = len(logs)
     if n < FEWEST_TASKS:
-        return Ratio(n, reason=f"{counted(n, 'task')} with a cost on both sides: it takes {FEWEST_TASKS}")
+        return Ratio(n, reason=f"{counted(n, 'task')} with such a cost on both sides, it takes {FEWEST_TASKS}")
     center, error = mean(logs), standard_error(logs)
     if error is None:
-        return Ratio(n, math.exp(center), reason="every task changed by the same factor: there is no spread")
+        return Ratio(n, math.exp(center), reason="it is the same in every task")
     low, high = paired_t_interval(center, error, n)
     return Ratio(n, math.exp(center), _exp(low), _exp(high))
 
@@ -120,9 +120,9 @@ def _exp(value: float) -> float:
 
 
 def _carrier(changes: Sequence[tuple[str, float]]) -> Carrier | None:
-    """The task that makes up more than half of all change."""
+    """The task that makes up more than half of all change; a few tasks say nothing."""
     total = math.fsum(abs(change) for _, change in changes)
-    if len(changes) < 2 or not total:
+    if len(changes) < FEWEST_TASKS or not total:
         return None
     task, change = max(changes, key=lambda one: abs(one[1]))
     share = abs(change) / total

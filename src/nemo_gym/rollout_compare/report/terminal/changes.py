@@ -17,18 +17,21 @@ _VALUE_LIMIT = 60
 
 
 def change_lines(result: CompareResult) -> Iterator[str]:
-    """The section on settings that differ; one line where none does, nothing where nothing is known."""
+    """The section on settings that differ."""
     if result.changes:
         yield ""
-        yield f"## What else changed ({len(result.changes)})"
+        yield "## What else changed"
         most = MOST_LINES if len(result.changes) <= MOST_LINES else MOST_LINES - 1
         yield from map(change_text, result.changes[:most])
         if len(result.changes) > most:
             yield f"... and {len(result.changes) - most} more settings"
-    elif result.settings_compared:
+
+
+def settings_lines(result: CompareResult) -> Iterator[str]:
+    """A line that says what was compared, where no setting differs; nothing where nothing is known."""
+    if result.settings_compared and not result.changes:
         named = ", ".join(result.settings_compared[:_MOST_NAMED])
         more = len(result.settings_compared) - _MOST_NAMED
-        yield ""
         yield f"settings: no difference in {named}" + (f" and {more} more" if more > 0 else "")
 
 
@@ -90,12 +93,16 @@ def _shares(counts: Mapping[str, int], other: Mapping[str, int]) -> str:
 def cost_lines(result: CompareResult) -> Iterator[str]:
     """The section on what the runs cost."""
     cut = result.truncated
-    if not result.costs and not (cut and (cut.old or cut.new)):
+    costs = [cost for cost in result.costs if cost.mean_old or cost.mean_new]
+    if not costs and not (cut and (cut.old or cut.new)):
         return
     yield ""
     yield "## Cost"
-    for cost in result.costs:
-        yield from _cost(cost)
+    few = {cost.ratio.reason for cost in costs if cost.ratio.times is None}
+    for cost in costs:
+        yield from _cost(cost, say_why=len(few) > 1)
+    if len(few) == 1:
+        yield f"no ratio: {few.pop()}"
     if cut and (cut.old or cut.new):
         sides = ", ".join(
             f"{side} {number:,} of {many(known, 'row')}" if known else f"{side} not known"
@@ -104,9 +111,11 @@ def cost_lines(result: CompareResult) -> Iterator[str]:
         yield f"answers cut off by a limit: {sides}"
 
 
-def _cost(cost: Cost) -> Iterator[str]:
-    means = f"{_amount(cost.measure, cost.mean_old)} -> {_amount(cost.measure, cost.mean_new)}"
-    yield f"{MEASURES[cost.measure]}: {means}, {_times(cost, cost.ratio)}"
+def _cost(cost: Cost, *, say_why: bool) -> Iterator[str]:
+    text = f"{_amount(cost.measure, cost.mean_old)} -> {_amount(cost.measure, cost.mean_new)}"
+    if cost.ratio.times is not None or say_why:
+        text += f", {_times(cost, cost.ratio)}"
+    yield f"{MEASURES[cost.measure]}: {text}"
     if cost.solved.ci_low is not None and cost.solved.tasks < cost.ratio.tasks:
         yield f"    solved by both: {_times(cost, cost.solved)}"
     if cost.carried_by:
@@ -130,9 +139,11 @@ def _factor(value: float) -> str:
 
 
 def _amount(measure: str, value: float) -> str:
+    if not value:
+        return "0"
     if measure == "dollars":
         return f"${value:,.2f}" if value >= 1 else f"${value:.2g}"
-    return f"{value:,.0f}" if value >= 100 else f"{value:,.1f}" if value >= 1 or not value else f"{value:.2g}"
+    return f"{value:,.0f}" if value >= 100 else f"{value:,.1f}" if value >= 1 else f"{value:.2g}"
 
 
 def parted_lines(found: Parted, width: int = 80) -> Sequence[str]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.report.notes import TASKS_IN_JSON_ONLY, note_message, note_names
-from nemo_gym.rollout_compare.report.terminal.changes import change_lines, cost_lines
+from nemo_gym.rollout_compare.report.terminal.changes import change_lines, cost_lines, settings_lines
 from nemo_gym.rollout_compare.report.terminal.decision import decision_text
 from nemo_gym.rollout_compare.report.terminal.difference import difference_lines
 from nemo_gym.rollout_compare.report.terminal.flips import BY_SIZE, by_size, cluster_lines, flip_lines
@@ -59,6 +59,7 @@ def report_lines(result: CompareResult, shown: Shown | None = None) -> Iterator[
         yield f"new: {source_text(result.run.new)}"
     yield f"join key: {_key(result, Side.OLD)}, {_key(result, Side.NEW)}"
     yield from _join_check(result.join_check)
+    yield from settings_lines(result)
     yield from (f"note: {_note(note)}" for note in result.notes)
     yield ""
     yield from _table(result.counts())
