@@ -23,6 +23,7 @@ from nemo_gym.rollout_compare.schema import (
     Step,
     TaskRows,
     Wanted,
+    text_of,
 )
 from nemo_gym.rollout_compare.text.terminal import one_line
 
@@ -159,7 +160,7 @@ def _key(step: Step) -> tuple[str, str | None, str]:
 
 
 def _arguments(text: str) -> str:
-    """What a tool was called with: of an object with one text that text, of another its fields in order."""
+    """What a tool was called with: of an object with one text that text, of another its fields by name."""
     try:
         held = json.loads(text)
     except (ValueError, RecursionError):
@@ -170,7 +171,7 @@ def _arguments(text: str) -> str:
         (value,) = held.values()
         if isinstance(value, str):
             return value
-    return json.dumps(held, ensure_ascii=False, sort_keys=True)
+    return ", ".join(f"{name}={text_of(value)}" for name, value in sorted(held.items()))
 
 
 def _first_difference(old: str, new: str) -> int:
