@@ -2,7 +2,7 @@
 
 Prints four tables in Markdown: how often the verdict is wrong for equal systems, how often an interval holds the true
 difference, the same for the bounds over unmeasured tasks, and how many flips chance makes against what is expected.
-Needs NumPy for the draws alone; about five minutes.
+Needs NumPy for the draws alone; about ten minutes of processor time.
 """
 
 from __future__ import annotations

@@ -24,6 +24,12 @@ if TYPE_CHECKING:  # what is made below, for type checkers; a test holds it agai
         key: str | None = None
         old_key: str | None = None
         new_key: str | None = None
+        format: str | None = None
+        old_format: str | None = None
+        new_format: str | None = None
+        reward: str | None = None
+        old_reward: str | None = None
+        new_reward: str | None = None
         skip_bad_lines: bool = False
         jobs: int | None = None
         quiet: bool = False

@@ -38,6 +38,12 @@ class ComparisonOptions(TypedDict, total=False):
     key: str | None
     old_key: str | None
     new_key: str | None
+    format: str | None
+    old_format: str | None
+    new_format: str | None
+    reward: str | None
+    old_reward: str | None
+    new_reward: str | None
     skip_bad_lines: bool
     jobs: int | None
     logs_root: str | Sequence[str]
@@ -90,7 +96,10 @@ def locate_runs(options: Options) -> dict[Side, LocatedRun]:
     """
     if options.old_rollouts == options.new_rollouts == STDIN:
         raise CompareInputError(f"{STDIN} stands for standard input, which can be one run only")
-    return {Side.OLD: locate_run(options.old_rollouts), Side.NEW: locate_run(options.new_rollouts)}
+    return {
+        Side.OLD: locate_run(options.old_rollouts, options.old_format or options.format),
+        Side.NEW: locate_run(options.new_rollouts, options.new_format or options.format),
+    }
 
 
 def compare_runs(
@@ -113,10 +122,11 @@ def compare_runs(
     """
     roots = log_roots_of(runs, options.logs_root)
     keys = {Side.OLD: options.old_key or options.key, Side.NEW: options.new_key or options.key}
+    rewards = {Side.OLD: options.old_reward or options.reward, Side.NEW: options.new_reward or options.reward}
     with ExitStack() as stack:
         opened = [stack.enter_context(runs[side].opened()) for side in Side]
         jobs = options.jobs or default_jobs([shard.main for run in opened for shard in run.shards])
-        plans = [Plan(keys[side], options.skip_bad_lines) for side in Side]
+        plans = [Plan(keys[side], options.skip_bad_lines, reward=rewards[side]) for side in Side]
         result = compare_tables(_tables(opened, plans, jobs, watch), _questions(options))
         result = replace(
             result,

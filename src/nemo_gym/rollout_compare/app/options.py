@@ -115,6 +115,40 @@ OPTIONS = {
         "Field that holds the task's id on the new side; overrides --key.",
         metavar="FIELD",
     ),
+    "format": Option(
+        "--format",
+        "text",
+        _READING,
+        "Whose runs these are, by the producer's name; found for each side by itself if not given.",
+        metavar="NAME",
+    ),
+    "old_format": Option(
+        "--old-format", "text", _READING, "Whose run the old one is; overrides --format.", metavar="NAME"
+    ),
+    "new_format": Option(
+        "--new-format", "text", _READING, "Whose run the new one is; overrides --format.", metavar="NAME"
+    ),
+    "reward": Option(
+        "--reward",
+        "text",
+        _READING,
+        "Metric that is compared, by its name or as a dotted path; the producer's main one if not given.",
+        metavar="FIELD",
+    ),
+    "old_reward": Option(
+        "--old-reward",
+        "text",
+        _READING,
+        "Metric of the old side that is compared; overrides --reward.",
+        metavar="FIELD",
+    ),
+    "new_reward": Option(
+        "--new-reward",
+        "text",
+        _READING,
+        "Metric of the new side that is compared; overrides --reward.",
+        metavar="FIELD",
+    ),
     "skip_bad_lines": Option(
         "--skip-bad-lines",
         "switch",

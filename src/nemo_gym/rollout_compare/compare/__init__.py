@@ -3,10 +3,24 @@
 The names are imported when they are first asked for: the command line's help reads the gate's rules alone.
 
 * `categories`: each task's category, and the result itself
+* `questions`: what a comparison is asked beyond which runs
 * `task_side`: a run's rows of one task to what the run says about it
 * `repeats`: several attempts at a task: is the change more than noise?
-* `statistics`: all tasks: is the difference real?
-* `paired`: the tests and intervals of a paired design
+* `measured`: tasks to the columns that figures are computed from
+* `groups`: the values of fields that tell groups of tasks apart
+* `statistics`: all tasks: is the difference real? All figures, put together
+* `decisions`: figures to a verdict, and what it would take where there is none
+* `paired`: the tests of a paired design, and the basic figures
+* `interval`: intervals of a mean paired difference
+* `attempts`: attempts as counts: pass@k, pass^k, and their noise
+* `on_these_tasks`: the difference on exactly the tasks that ran
+* `by_chance`: how many flips chance makes
+* `unmeasured`: bounds over the tasks that a side did not measure
+* `carried`: whether the verdict hangs on a few tasks
+* `power`: what it would take to find a difference
+* `subsets`: groups of tasks, each by itself
+* `cluster`: related tasks kept together
+* `why_null`: why a figure is null
 * `distributions`: quantiles and tails of probability distributions
 * `changes`: the settings in which the runs differ
 * `costs`: what the runs cost

@@ -46,6 +46,7 @@ def run_tables(
         if doubt:
             raise CompareInputError(f"{shard.main.path} seems to hold {doubt}")
         whole[number].add_shard(table, place)
+        whole[number].notes.extend(shard.notes)
         if shard.planned:
             whole[number].planned[place] = next(of_planned)
             whole[number].notes += whole[number].planned[place].notes

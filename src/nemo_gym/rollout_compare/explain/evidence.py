@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from nemo_gym.rollout_compare.explain.logs import LogRoots, LogUnavailable, read_log
+from nemo_gym.rollout_compare.explain.logs import LogRoots, LogUnavailable, read_found, read_log
 from nemo_gym.rollout_compare.producers.again import read_again
 from nemo_gym.rollout_compare.producers.gym import RowsAtHand
 from nemo_gym.rollout_compare.schema import Evidence, Place, Row, Wanted
@@ -75,7 +75,7 @@ def source_text(evidence: Evidence) -> str:
 
 
 def _output(said: Said, roots: LogRoots, lines: int) -> Output:
-    """The verifier's output: the log that the row names, else the first field of it that is not blank."""
+    """The verifier's output: the log that the row names, one that its reader found, else its first field with text."""
     why = None
     if said.logs:
         try:
@@ -83,15 +83,25 @@ def _output(said: Said, roots: LogRoots, lines: int) -> Output:
             return Output(Evidence("file", log.path), log.text, not log.whole, said.logs)
         except LogUnavailable as error:
             why = str(error)
+    for path in said.files:
+        try:
+            log = read_found(path, lines)
+            return Output(Evidence("file", log.path), log.text, not log.whole, said.logs)
+        except LogUnavailable as error:
+            why = why or str(error)
     for field, text in said.texts:
         return Output(Evidence("field", field, unavailable=why), text, False, said.logs)
     return Output(Evidence(None, unavailable=why or nothing_said(said.fields)), None, False, said.logs)
 
 
 def nothing_said(fields: Sequence[str]) -> str:
-    """Why there is no output of a row that has none of the fields that may hold it."""
+    """Why there is no output of a row that has none of the fields or files that may hold it."""
+    if not fields:
+        return "the record has no verifier output"
     first, *others = fields
-    return f"the row has neither {first} nor {', '.join(others[:-1])} or {others[-1]}"
+    if not others:
+        return f"the row has no {first}"
+    return f"the row has neither {first} nor {' or '.join(filter(None, (', '.join(others[:-1]), others[-1])))}"
 
 
 def tail_lines(text: str, count: int) -> list[str]:

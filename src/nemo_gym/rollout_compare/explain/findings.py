@@ -128,7 +128,7 @@ def _read(tasks: Sequence[TaskRows], roots: Mapping[Side, LogRoots], tail: int) 
         assert record.output is not None
         output = output_of(record.output, roots[side], tail if task.comparison.winner else 0)
         signed = _signature(output.text) if task.comparison.loser is side else None
-        found[i] = _Finding(output.evidence, _tests(output, roots[side]), signed)
+        found[i] = _Finding(output.evidence, _tests(output, roots[side], record.output.tests), signed)
     return [_compared(task, *found[2 * i : 2 * i + 2]) for i, task in enumerate(tasks)]
 
 
@@ -157,10 +157,12 @@ def _signature(text: str | None) -> str | None:
     return signature(text)
 
 
-def _tests(output: Output, roots: LogRoots) -> TestResults | None:
-    """The single tests: those of the reports in the logs folder, else those that the text names."""
-    from nemo_gym.rollout_compare.explain.triage import merge_tests, read_test_file, read_tests
+def _tests(output: Output, roots: LogRoots, recorded: Mapping[str, str] | None) -> TestResults | None:
+    """The single tests: those of the record, of the reports in the logs folder, else those that the text names."""
+    from nemo_gym.rollout_compare.explain.triage import merge_tests, read_test_file, read_tests, recorded_tests
 
+    if recorded:
+        return recorded_tests(recorded)
     reports = read_reports(output.logs, roots) if output.logs else Reports()
     read = [read_test_file(name, data) for name, data in reports.files]
     results = merge_tests(tests for tests in read if tests)

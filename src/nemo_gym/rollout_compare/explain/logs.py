@@ -84,6 +84,18 @@ def read_log(named: str, roots: LogRoots, lines: int) -> LogTail:
         raise LogUnavailable(f"cannot read {named}: {error}") from None
 
 
+def read_found(path: Path, lines: int) -> LogTail:
+    """The end of a log that a reader found in the run's own folder.
+
+    Raises:
+        LogUnavailable: It cannot be read any more.
+    """
+    try:
+        return _tail(path, path.resolve(strict=True), lines)
+    except OSError as error:
+        raise LogUnavailable(f"cannot read {path}: {error.strerror or error}") from None
+
+
 class Reports(Struct, frozen=True):
     """The reports of single tests in a logs folder.
 

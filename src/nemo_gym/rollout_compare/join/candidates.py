@@ -74,7 +74,7 @@ def ladder_of(table: Table) -> list[Rung]:
     for path, planned in planned_columns(table).items():
         judge = partial(_merges, table, planned)
         ladder.append(Rung(PLANNED + path, KeyKind.PLANNED, places[path], partial(itself, planned), judge))
-    if _on_every_voter(table, table.inputs, 0):
+    if not table.fields.digests and _on_every_voter(table, table.inputs, 0):
         judge = partial(_crosses_identity, table)
         ladder.append(Rung(table.fields.input, KeyKind.INPUT, 2 * fields, partial(inputs_of, table), judge))
     one_run = len(table.shards) < 2 or len(set(_positions(table))) == len(set(codes))

@@ -14,6 +14,14 @@
 from nemo_gym.rollout_compare.producers.again import read_again, together
 from nemo_gym.rollout_compare.producers.contract import LocatedRun, Plan, Producer, Readable, Run, Shard
 from nemo_gym.rollout_compare.producers.gym import NEMO_GYM
+from nemo_gym.rollout_compare.producers.harbor import HARBOR
+from nemo_gym.rollout_compare.producers.inspect import INSPECT
+from nemo_gym.rollout_compare.producers.lm_eval import LM_EVAL
+from nemo_gym.rollout_compare.producers.nemo_evaluator import NEMO_EVALUATOR
+from nemo_gym.rollout_compare.producers.openai_evals import OPENAI_EVALS
+from nemo_gym.rollout_compare.producers.promptfoo import PROMPTFOO
+from nemo_gym.rollout_compare.producers.recognize import producer_of
+from nemo_gym.rollout_compare.producers.terminal_bench import TERMINAL_BENCH
 
 __all__ = [
     "PRODUCERS",
@@ -28,14 +36,23 @@ __all__ = [
     "together",
 ]
 
-#: Every producer whose runs can be read, by its name.
-PRODUCERS = {producer.name: producer for producer in (NEMO_GYM,)}
+#: Every producer whose runs can be read, by its name, in the order in which they are asked; the last takes what is
+#: left. The order is that of the signs: a run's own folder layout first, then what the files in it hold.
+PRODUCERS = {
+    producer.name: producer
+    for producer in (HARBOR, TERMINAL_BENCH, INSPECT, NEMO_EVALUATOR, LM_EVAL, PROMPTFOO, OPENAI_EVALS, NEMO_GYM)
+}
 
 
-def locate_run(named: str) -> LocatedRun:
+def locate_run(named: str, format: str | None = None) -> LocatedRun:  # noqa: A002  # what the option is called
     """The run that the user named.
 
+    Args:
+        named: What the user named.
+        format: The name of the producer whose run it is; it is found when None.
+
     Raises:
-        CompareInputError: It is not clear which files are meant.
+        CompareInputError: It is not clear which files are meant, or no producer knows them.
     """
-    return NEMO_GYM.locate(named)
+    found = producer_of(named, PRODUCERS, format)
+    return found.producer.locate(found.named)

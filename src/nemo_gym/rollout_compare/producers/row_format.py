@@ -68,7 +68,7 @@ class RowFormat(Struct, frozen=True):
 
     Attributes:
         name: The producer, as `--format` names it.
-        results: The fields that say what became of the attempt.
+        results: The fields that say what became of the attempt, the reward first.
         results_of: What their values say, each a column with a value a row.
         fields_for: The fields that may name the task, given the one that the user named or None.
         label: What a row's task is called in messages, as far as it can be told.

@@ -6,7 +6,8 @@
 * `changes`: settings that differ, costs, where agents parted
 * `settings`: what an attempt was run with, as short texts
 * `result`: tasks, their sides and categories, the result
-* `figures`: evidence, changed tests, statistics, what a gate made of them
+* `figures`: evidence, changed tests, what a gate made of a result
+* `statistics`: the figures, and what may be said of the new side
 * `errors`: the one error that a user sees
 """
 

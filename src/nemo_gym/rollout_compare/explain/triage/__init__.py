@@ -26,7 +26,13 @@ A new kind of test output is one file with one function beside these, and one li
 
 from nemo_gym.rollout_compare.explain.triage.clusters import SignedFlip, clusters
 from nemo_gym.rollout_compare.explain.triage.readers import read_test_file, read_tests
-from nemo_gym.rollout_compare.explain.triage.results import Outcome, TestResults, compare_tests, merge_tests
+from nemo_gym.rollout_compare.explain.triage.results import (
+    Outcome,
+    TestResults,
+    compare_tests,
+    merge_tests,
+    recorded_tests,
+)
 from nemo_gym.rollout_compare.explain.triage.signature import NO_OUTPUT, signature
 from nemo_gym.rollout_compare.schema import Cluster, TestChanges
 
@@ -42,5 +48,6 @@ __all__ = [
     "merge_tests",
     "read_test_file",
     "read_tests",
+    "recorded_tests",
     "signature",
 ]

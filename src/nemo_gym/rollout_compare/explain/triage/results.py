@@ -67,6 +67,14 @@ class Collector:
         return TestResults(MappingProxyType(self.outcomes), naming, truncated) if self.outcomes else None
 
 
+def recorded_tests(outcomes: Mapping[str, str]) -> TestResults | None:
+    """The tests of an attempt whose record says what became of each."""
+    collected = Collector()
+    for name, outcome in outcomes.items():
+        collected.add(name, Outcome(outcome))
+    return collected.results("record", truncated=False)
+
+
 def compare_tests(old: TestResults | None, new: TestResults | None) -> TestChanges | None:
     """Which tests broke and which were fixed.
 

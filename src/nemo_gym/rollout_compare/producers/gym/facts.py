@@ -11,13 +11,20 @@ from collections.abc import Mapping, Sequence
 from itertools import compress
 from typing import Any, NamedTuple
 
-from nemo_gym.rollout_compare.producers.gym.fields import KEY_CANDIDATES, RESULT_PATHS
+from nemo_gym.rollout_compare.producers.gym.fields import (
+    COMPLETED_PATH,
+    FAULT_PATHS,
+    KEY_CANDIDATES,
+    RESULT_PATHS,
+)
 from nemo_gym.rollout_compare.producers.json_rows import dig
 from nemo_gym.rollout_compare.schema import CompareInputError, Mark, Mask, MaskKind, Row, identity_of, label_of, text_of
 
 ERROR_TEXT_LIMIT = 120
 
 _SHOWN_VALUE_LIMIT = 200
+
+_COMPLETED = RESULT_PATHS.index(COMPLETED_PATH)
 
 Masks = Sequence[Mask | None]
 Marks = Sequence[Mark | None]
@@ -38,8 +45,8 @@ class Facts(NamedTuple):
     failure_kind: str | None
 
 
-def facts_of(reward: Any, mask_sample: Any, instance_mask: Any, failure_kind: Any, error: Any, metadata: Any) -> Facts:
-    """What the values at `RESULT_PATHS` say.
+def facts_of(reward: Any, mask_sample: Any, instance_mask: Any, failure_kind: Any, *doubts: Any) -> Facts:
+    """What the values at `RESULT_PATHS` say; the last are those that make a result doubtful.
 
     Raises:
         CompareInputError: The reward is not a number, or the mask is not true or false.
@@ -48,7 +55,7 @@ def facts_of(reward: Any, mask_sample: Any, instance_mask: Any, failure_kind: An
     kind = text_of(failure_kind) if failure_kind else None
     masked = _mask(mask_sample if mask_sample is not None else instance_mask, kind, number)
     finite = number if number is not None and math.isfinite(number) else None
-    return Facts(finite, masked, _agent_error(error, metadata), kind if masked is None else None)
+    return Facts(finite, masked, _mark(*doubts), kind if masked is None else None)
 
 
 def results_of(columns: Sequence[Sequence[Any]]) -> tuple[Sequence[float], Masks, Marks, Texts]:
@@ -61,8 +68,10 @@ def results_of(columns: Sequence[Sequence[Any]]) -> tuple[Sequence[float], Masks
     """
     rewards = list(columns[0])
     said = set(_no_plain_number(rewards))
-    for column in columns[1:]:
+    for column in (*columns[1:_COMPLETED], *columns[_COMPLETED + 1 :]):
         said.update(compress(range(len(rewards)), column))
+    if False in columns[_COMPLETED]:
+        said.update(i for i, completed in enumerate(columns[_COMPLETED]) if completed is False)
     for mask in columns[1:3]:
         if not _MASK_TYPES.issuperset(map(type, mask)):
             said.update(i for i, value in enumerate(mask) if type(value) not in _MASK_TYPES)
@@ -107,15 +116,26 @@ def _mask(mask_sample: Any, kind: str | None, reward: float | None) -> Mask | No
     return None if math.isfinite(reward) else Mask(MaskKind.NON_FINITE, str(reward))
 
 
-def _agent_error(error: Any, metadata: Any) -> Mark | None:
+def _mark(error: Any, metadata: Any, completed: Any = None, *faults: Any) -> Mark | None:
+    """The first reason to doubt a result: an agent error, else a mark of the infrastructure."""
     if error:
-        lines = [line for line in text_of(error).splitlines() if line.strip()]
-        return Mark("error", lines[-1].strip()[:ERROR_TEXT_LIMIT] if lines else "(blank)")
+        return Mark("error", _last_line(error))
     if isinstance(metadata, Mapping):
         for key, value in metadata.items():
             if isinstance(key, str) and key.endswith("error_type") and value:
                 return Mark(key, text_of(value))
+    if completed is False:
+        return Mark(COMPLETED_PATH, text_of(completed))
+    for path, fault in zip(FAULT_PATHS, faults, strict=False):
+        if fault:
+            return Mark(path, _last_line(fault))
     return None
+
+
+def _last_line(value: Any) -> str:
+    """The last line of a value's text that is not blank, not too long."""
+    lines = [line for line in text_of(value).splitlines() if line.strip()]
+    return lines[-1].strip()[:ERROR_TEXT_LIMIT] if lines else "(blank)"
 
 
 def _shown(value: Any) -> str:

@@ -10,16 +10,19 @@ from typing import Any
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files.inputs import Input, open_input
+from nemo_gym.rollout_compare.files.inputs import COMPRESSED_ENDINGS, Input, open_input
 from nemo_gym.rollout_compare.files.locate import Layout, Located, locate
 from nemo_gym.rollout_compare.producers.contract import Plan, Producer, Run, Shard
 from nemo_gym.rollout_compare.producers.depth import room_for_rows
+from nemo_gym.rollout_compare.producers.glimpse import Glimpse
 from nemo_gym.rollout_compare.producers.gym.facts import row_facts
 from nemo_gym.rollout_compare.producers.gym.failures import attempt_of, named_by_index, standing_failures
 from nemo_gym.rollout_compare.producers.gym.fields import (
+    ASKED_FIELD,
     ATTEMPT_PATHS,
     FAILURES_ENDING,
     OTHER_ENDINGS,
+    OWN_FIELDS,
     PLANNED_ENDING,
     SHARD,
     key_fields,
@@ -100,8 +103,19 @@ def locate_rollouts(named: str) -> LocatedRollouts:
     return LocatedRollouts(tuple(locate(named, LAYOUT)))
 
 
+def seems_rollouts(place: Glimpse) -> bool:
+    """Whether a file has NeMo Gym's rows."""
+    return ASKED_FIELD in place.keys or any(key.startswith(OWN_FIELDS) for key in place.keys)
+
+
 #: NeMo Gym as a producer of runs.
-NEMO_GYM = Producer(ROLLOUTS.name, locate_rollouts)
+NEMO_GYM = Producer(
+    ROLLOUTS.name,
+    locate_rollouts,
+    seen=seems_rollouts,
+    signs=f"a {LAYOUT.what} file (*{LAYOUT.ending})",
+    endings=tuple(LAYOUT.ending + end for end in ("", *COMPRESSED_ENDINGS)),
+)
 
 
 def load_rollouts(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
