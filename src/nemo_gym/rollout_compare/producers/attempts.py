@@ -44,7 +44,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
             reader itself names: a run has a few names, whatever stands in it.
         measures: What it cost, by the names in `text.words.MEASURES`; `truncated` is 1 for an answer that a limit
             cut off, else 0.
-        has_transcript: Whether the attempt tells what the agent did when it is read again.
+        has_transcript: Whether the attempt may tell what the agent did when it is read again.
     """
 
     ids: Mapping[str, Any]
@@ -60,7 +60,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
     offset: int = 0
     settings: Mapping[str, Any] = {}
     measures: Mapping[str, float] = {}
-    has_transcript: bool = False
+    has_transcript: bool = True
 
 
 def batch_of(attempts: Sequence[Attempt], fields: Iterable[str], faults: Sequence[Fault] = (), last: int = 0) -> Batch:

@@ -32,7 +32,7 @@ class Batch(Struct, frozen=True, kw_only=True):
         offsets: Where in its source the row begins, in whatever the source counts.
         settings: What the attempt was run with, for each name that occurs a short text or None: see `setting_text`.
         measures: What it cost, for each name that occurs a number, NaN where it is not known.
-        has_transcript: 1 if the row tells what the agent did, else 0; empty where none does.
+        has_transcript: 1 if the row may tell what the agent did, else 0; empty where none does.
         has_a_say: Whether the row has a say in which field is the key; None where all have.
         faults: Lines that are not rows.
         last_line: How many lines of the piece were read when this was handed over, blank ones and faults included.
@@ -191,7 +191,7 @@ class Place(Struct, frozen=True):
         line: The line that it stands on, from 1, or its number in a source without lines.
         offset: Where it begins, in whatever the source counts.
         has_output: Whether it may have verifier output: else it need not be read for that.
-        has_transcript: Whether it tells what the agent did.
+        has_transcript: Whether it may tell what the agent did: else it need not be read for that.
     """
 
     source: Source

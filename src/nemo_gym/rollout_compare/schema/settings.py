@@ -134,6 +134,8 @@ def _inner(value: Any) -> str:
 
 
 def _list(value: Sequence[Any]) -> str:
+    if len(value) == 1 and isinstance(value[0], str):
+        return _text(value[0])
     names = list(_names_of(value))
     if names and len(names) == len(value):
         return f"{_names(names)} #{_digest(value)}"

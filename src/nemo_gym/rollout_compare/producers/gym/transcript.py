@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from nemo_gym.rollout_compare.producers.json_rows import dig
-from nemo_gym.rollout_compare.producers.steps import bounded
 from nemo_gym.rollout_compare.schema import Step, text_of
 
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
@@ -22,7 +21,7 @@ def transcript_of_values(values: Sequence[Any]) -> tuple[Step, ...] | None:
     if not isinstance(items, list) or not items:
         return None
     given = [asked] if isinstance(asked, str) else asked if isinstance(asked, list) else []
-    return bounded(_steps([*given, *items]))
+    return tuple(_steps([*given, *items]))
 
 
 def _steps(items: Sequence[Any]) -> Iterator[Step]:

@@ -149,7 +149,7 @@ def _amount(measure: str, value: float) -> str:
 def parted_lines(found: Parted, width: int = 80) -> Sequence[str]:
     """Where the agents of a flip parted, in a line if it fits, else in three."""
     if found.step is None:
-        return [f"    both agents did the same in all {many(found.old_steps, 'step')}"]
+        return [f"    both agents did the same ({many(found.old_steps, 'step')})"]
     where = f"    parted at step {found.step:,} of {found.old_steps:,} and {found.new_steps:,}"
     old, new = (one_line(act) if act is not None else "ended" for act in (found.old, found.new))
     line = f"{where}: old {old}, new {new}"
