@@ -202,8 +202,10 @@ def _cost(result: CompareResult, text: str, name: str, limit: float) -> Rule:
     ratio = next((cost.ratio for cost in result.costs if cost.measure == name), None)
     if ratio is None:
         return Rule(text, "no task tells it on both sides", tripped=True)
-    if ratio.times is None or ratio.ci_low is None:
+    if ratio.times is None:
         return Rule(text, ratio.reason or "", tripped=True)
+    if ratio.ci_low is None:
+        return Rule(text, f"{ratio.times:.2f} times the old cost in every task", ratio.times > limit)
     times = f"{ratio.times:.2f} times the old cost ({ratio.ci_low:.2f} to {ratio.ci_high:.2f})"
     return Rule(text, times, ratio.ci_low > limit)
 

@@ -122,8 +122,9 @@ def _parted(flips: Sequence[Flip]) -> Iterator[tuple[str, Parted]]:
                 steps[place] = record.transcript
         for number, i in enumerate(group):
             old, new = steps.get(2 * number), steps.get(2 * number + 1)
-            if old and new:
-                yield flips[i].comparison.task, parted(old, new)
+            found = parted(old, new) if old and new else None
+            if found and (found.old_steps or found.new_steps):
+                yield flips[i].comparison.task, found
 
 
 def with_first_differences(result: CompareResult) -> CompareResult:

@@ -7,6 +7,7 @@ is written, and what was once made of a text is not made again.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import msgspec
@@ -57,13 +58,12 @@ class BesideDecoder:
         self._beside = beside
         self._paths = len(paths)
         names = [tuple(path.split(".")) for path in paths]
-        try:
-            self._bare: FastDecoder | None = FastDecoder(names, kinds, whole=beside.object)
-            self._full: _FullDecoder | None = _FullDecoder(names, kinds, beside)
-        except ValueError:
-            self._bare = self._full = None
-        if (beside.object,) in names:
-            self._bare = self._full = None
+        self._bare: FastDecoder | None = None
+        self._full: _FullDecoder | None = None
+        if (beside.object,) not in names:
+            with suppress(ValueError):  # a field that cannot be known beforehand
+                self._bare = FastDecoder(names, kinds, whole=beside.object)
+                self._full = _FullDecoder(names, kinds, beside)
         self._seen = False
 
     def columns(self, lines: Sequence[bytes | memoryview]) -> list[Sequence[Any]]:

@@ -78,6 +78,8 @@ def _settings(columns: Columns, beside: Sequence[Any]) -> dict[str, Sequence[str
         found = columns[path]
         if found.count(None) < len(found):
             for name, texts in made(found).items():
+                if texts.count(None) == len(texts):
+                    continue
                 known = settings.get(name)
                 settings[name] = [one or other for one, other in zip(texts, known, strict=True)] if known else texts
     return settings
@@ -137,7 +139,7 @@ def _system_prompts(values: Sequence[Any]) -> dict[str, list[str | None]]:
         if prompt and prompt not in known:
             known[prompt] = summed_up(prompt)
         texts.append(known[prompt] if prompt else None)
-    return {SYSTEM_PROMPT: texts} if known else {}
+    return {SYSTEM_PROMPT: texts}
 
 
 def system_prompt(asked: Any) -> str | None:
@@ -166,8 +168,7 @@ def _versions(values: Sequence[Any]) -> dict[str, list[str | None]]:
         others = {name: value for name, value in held.items() if name.endswith(VERSION_ENDING)}
         others.pop(HARNESS_VERSION, None)
         harness[i], versions[i] = setting_text("harness", ran or None), setting_text("versions", others)
-    named = {"harness": harness, "versions": versions}
-    return {name: texts for name, texts in named.items() if texts.count(None) < len(texts)}
+    return {"harness": harness, "versions": versions}
 
 
 #: The settings by the fields that tell them.
