@@ -14,7 +14,7 @@
 from nemo_gym.rollout_compare.schema.batch import Batch, Output, Place, Record, Source, Step, Wanted, no_rows
 from nemo_gym.rollout_compare.schema.changes import Carrier, Change, Cost, Parted, Ratio, Truncated
 from nemo_gym.rollout_compare.schema.errors import CompareInputError, Fault
-from nemo_gym.rollout_compare.schema.figures import Count, Evidence, JoinCheck, Probability, Rule, TestChanges
+from nemo_gym.rollout_compare.schema.figures import Count, Evidence, JoinCheck, Probability, Rule, TestChanges, TestRate
 from nemo_gym.rollout_compare.schema.identity import (
     Attempt,
     Fields,
@@ -38,6 +38,7 @@ from nemo_gym.rollout_compare.schema.result import (
     CompareResult,
     Flip,
     Measured,
+    OtherReasons,
     TaskComparison,
     TaskRows,
     TaskSide,
@@ -119,6 +120,7 @@ __all__ = [
     "NoteKind",
     "OfAttempts",
     "OnTheseTasks",
+    "OtherReasons",
     "Output",
     "Parted",
     "PassedKey",
@@ -144,6 +146,7 @@ __all__ = [
     "TaskRows",
     "TaskSide",
     "TestChanges",
+    "TestRate",
     "ToDecide",
     "Truncated",
     "Twins",

@@ -88,6 +88,7 @@ class Wanted(Struct, frozen=True):
         row: Whether the whole row is wanted.
         transcript: Whether what the agent did is wanted.
         settings: Names of settings whose whole texts are wanted.
+        answer: Whether the agent's final answer is wanted.
     """
 
     fields: tuple[str, ...] = ()
@@ -96,6 +97,7 @@ class Wanted(Struct, frozen=True):
     row: bool = False
     transcript: bool = False
     settings: tuple[str, ...] = ()
+    answer: bool = False
 
 
 class Output(Struct, frozen=True):
@@ -145,6 +147,7 @@ class Record(Struct, frozen=True):
     row: Mapping[str, Any] | None = None
     transcript: tuple[Step, ...] | None = None
     settings: Mapping[str, str] = {}
+    answer: str | None = None
 
 
 class Source(Protocol):
