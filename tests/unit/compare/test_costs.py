@@ -63,7 +63,7 @@ def test_where_every_task_is_the_same_there_is_no_interval() -> None:
     ratio = ratio_of([(10, 20)] * 6)
     assert (ratio.tasks, ratio.ci_low, ratio.ci_high) == (6, None, None)
     assert ratio.times == pytest.approx(2)
-    assert ratio.reason == "it is the same in every task"
+    assert ratio.reason == "no interval: it is the same factor in every task"
 
 
 def test_intervals_beyond_a_double_end_at_its_range() -> None:

@@ -180,7 +180,8 @@ def test_an_unreadable_input_is_an_error_and_no_gate() -> None:
 
 RULES_ARE = (
     "rules are flipped, lost, lost-beyond-noise, agent-error, masked, missing, inputs-differ, worse, not-shown, "
-    "coverage, regression"
+    "coverage, input-tokens, cached-tokens, output-tokens, reasoning-tokens, turns, tool-calls, seconds, dollars, "
+    "regression"
 )
 
 

@@ -110,7 +110,7 @@ def ratio_of(pairs: Sequence[tuple[float, float]]) -> Ratio:
         return Ratio(n, reason=f"{counted(n, 'task')} with such a cost on both sides, it takes {FEWEST_TASKS}")
     center, error = mean(logs), standard_error(logs)
     if error is None:
-        return Ratio(n, math.exp(center), reason="it is the same in every task")
+        return Ratio(n, math.exp(center), reason="no interval: it is the same factor in every task")
     low, high = paired_t_interval(center, error, n)
     return Ratio(n, math.exp(center), _exp(low), _exp(high))
 

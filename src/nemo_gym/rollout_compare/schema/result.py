@@ -242,9 +242,9 @@ class CompareResult(Struct, frozen=True):
         gate: The rules that were asked for, held against the comparison.
         run: What was compared, and by what; None where the rows were at hand.
         settings_compared: The settings that both runs tell.
-        changes: Those that differ, what matters most first.
+        changes: Those that differ.
         costs: What the runs cost, by each measure that both tell.
-        truncated: How many answers a limit cut off; None where neither run tells.
+        truncated: How many answers a limit cut off, None where neither run tells.
     """
 
     tasks: Sequence[TaskComparison]
@@ -278,10 +278,7 @@ class CompareResult(Struct, frozen=True):
         return [task for task in self.tasks if task.category is wanted]
 
     def counts(self) -> dict[str, int]:
-        """How many tasks there are of each category and, where it tells more, of each side.
-
-        A task that is masked on both sides is counted in `masked_old` and in `masked_new`.
-        """
+        """How many tasks there are of each category and side; one masked on both is in `masked_old` and `masked_new`."""
         tasks = {category: self.by_category(category) for category in Category}
         flipped, masked, missing = (tasks[name] for name in (Category.FLIPPED, Category.MASKED, Category.MISSING))
         return {

@@ -116,7 +116,8 @@ def test_costs() -> None:
     costs = (
         Cost("output-tokens", 200, 5210.4, 6148, Ratio(200, 1.18, 1.12, 1.25), Ratio(120, 1.05, 0.98, 1.13)),
         Cost("cached-tokens", 200, 0, 310, Ratio(150, 1200.0, 0.05, 1.5e5), NO_RATIO, Carrier("a\nb", 0.614)),
-        Cost("seconds", 200, 1.26, 0.05, Ratio(200, 2.0, reason="it is the same in every task"), NO_RATIO),
+        Cost("seconds", 200, 1.26, 0.05, Ratio(200, 2.0, reason="no spread"), NO_RATIO),
+        Cost("tool-calls", 200, 3, 3, Ratio(200, 1.0, reason="no spread"), NO_RATIO),
         Cost("dollars", 200, 1234.5, 0.012, Ratio(200, 0.5, 0.4, 0.6), Ratio(200, 0.5, 0.4, 0.6)),
         Cost("turns", 200, 0, 0, NO_RATIO, NO_RATIO),
     )
@@ -127,15 +128,21 @@ def test_costs() -> None:
         "    solved by both: 1.05 times (0.98 to 1.13, 120 tasks)",
         "cached tokens: 0 -> 310, 1.2e+03 times (0.05 to 1.5e+05, 150 of 200 tasks)",
         "    61% of the change is one task: a\\nb",
-        "seconds: 1.3 -> 0.05, 2.00 times (200 tasks, no interval: it is the same in every task)",
+        "seconds: 1.3 -> 0.05, 2.00 times in each of 200 tasks",
+        "tool calls: 3.0 -> 3.0, the same in each of 200 tasks",
         "dollars: $1,234.50 -> $0.012, 0.50 times (0.40 to 0.60, 200 tasks)",
     ]
 
 
-def test_why_there_is_no_ratio_is_said_once() -> None:
+def test_why_there_is_no_ratio_is_said_once_if_it_is_so_for_all() -> None:
     few = Cost("turns", 5, 1, 2, NO_RATIO, NO_RATIO)
     fewer = replace(few, measure="seconds", ratio=replace(NO_RATIO, reason="1 task"))
     assert list(cost_lines(costing(few)))[2:] == ["turns: 1.0 -> 2.0", f"no ratio: {NO_RATIO.reason}"]
+    ratio = Cost("dollars", 6, 1, 2, Ratio(6, 2.0), NO_RATIO)
+    assert list(cost_lines(costing(few, ratio)))[2:] == [
+        f"turns: 1.0 -> 2.0, no ratio: {NO_RATIO.reason}",
+        "dollars: $1.00 -> $2.00, 2.00 times in each of 6 tasks",
+    ]
     assert list(cost_lines(costing(few, fewer)))[2:] == [
         f"turns: 1.0 -> 2.0, no ratio: {NO_RATIO.reason}",
         "seconds: 1.0 -> 2.0, no ratio: 1 task",

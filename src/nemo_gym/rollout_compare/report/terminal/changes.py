@@ -98,11 +98,12 @@ def cost_lines(result: CompareResult) -> Iterator[str]:
         return
     yield ""
     yield "## Cost"
-    few = {cost.ratio.reason for cost in costs if cost.ratio.times is None}
+    why = {cost.ratio.reason if cost.ratio.times is None else None for cost in costs}
+    said_once = len(why) == 1 and None not in why
     for cost in costs:
-        yield from _cost(cost, say_why=len(few) > 1)
-    if len(few) == 1:
-        yield f"no ratio: {few.pop()}"
+        yield from _cost(cost, say_why=not said_once)
+    if said_once:
+        yield f"no ratio: {why.pop()}"
     if cut and (cut.old or cut.new):
         sides = ", ".join(
             f"{side} {number:,} of {many(known, 'row')}" if known else f"{side} not known"
@@ -128,7 +129,8 @@ def _times(cost: Cost, ratio: Ratio) -> str:
     if ratio.times is None:
         return f"no ratio: {ratio.reason}"
     if ratio.ci_low is None or ratio.ci_high is None:
-        return f"{_factor(ratio.times)} times ({tasks}, no interval: {ratio.reason})"
+        times = _factor(ratio.times)
+        return f"{'the same' if times == '1.00' else f'{times} times'} in each of {tasks}"
     less = f" of {cost.tasks:,}" * (ratio.tasks < cost.tasks and ratio is cost.ratio)
     interval = f"{_factor(ratio.ci_low)} to {_factor(ratio.ci_high)}"
     return f"{_factor(ratio.times)} times ({interval}, {ratio.tasks:,}{less} tasks)"
