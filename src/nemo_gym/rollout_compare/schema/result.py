@@ -278,7 +278,7 @@ class CompareResult(Struct, frozen=True):
         return [task for task in self.tasks if task.category is wanted]
 
     def counts(self) -> dict[str, int]:
-        """How many tasks there are of each category and side; one masked on both is in `masked_old` and `masked_new`."""
+        """How many tasks there are of each category and side; one masked on both sides counts for each."""
         tasks = {category: self.by_category(category) for category in Category}
         flipped, masked, missing = (tasks[name] for name in (Category.FLIPPED, Category.MASKED, Category.MISSING))
         return {
