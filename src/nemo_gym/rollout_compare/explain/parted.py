@@ -28,7 +28,7 @@ from nemo_gym.rollout_compare.schema import (
 from nemo_gym.rollout_compare.text.terminal import one_line
 
 #: Of so many flips it is looked up where the agents parted: transcripts are long.
-MOST_PARTED = 500
+MOST_PARTED = 100
 
 _FLIPS_AT_A_TIME = 25
 _SHOWN_CHARACTERS = 200
@@ -103,7 +103,7 @@ def with_transcripts(result: CompareResult) -> CompareResult:
 
 
 def with_parted(result: CompareResult) -> CompareResult:
-    """The result with where the agents parted, for its first 500 flips of which both transcripts are there."""
+    """The result with where the agents parted, for its first 100 flips of which both transcripts are there."""
     told = [flip for flip in result.flips if flip.rows.old.has_transcript and flip.rows.new.has_transcript]
     found = dict(_parted(list(islice(told, MOST_PARTED))))
     if not found:
