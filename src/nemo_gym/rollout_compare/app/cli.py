@@ -16,7 +16,7 @@ from nemo_gym.rollout_compare import __version__
 from nemo_gym.rollout_compare.app.interrupts import INTERRUPTED, raise_on_interrupt
 from nemo_gym.rollout_compare.app.options import DESCRIPTION, OPTIONS, ORDERS
 from nemo_gym.rollout_compare.app.streams import forget_stdout, print_error, print_lines, write_stream
-from nemo_gym.rollout_compare.compare.gate import RULE_NAMES, is_rule, rule_form
+from nemo_gym.rollout_compare.compare import RULE_NAMES, is_rule, rule_form
 
 OK, ERROR, USAGE = 0, 1, 2
 
@@ -43,7 +43,7 @@ class _Parser(argparse.ArgumentParser):
             known = [name for action in self._actions for name in action.option_strings]
             self.error(f"unknown argument {unknown[0]}{did_you_mean(unknown[0].partition('=')[0], known)}")
         if found.old_rollouts == found.new_rollouts:
-            from nemo_gym.rollout_compare.files.inputs import STDIN
+            from nemo_gym.rollout_compare.files import STDIN
 
             if found.old_rollouts == STDIN:
                 self.error(f"{STDIN} stands for standard input, which can be one run only")
@@ -232,7 +232,7 @@ def compare(prog: str, argv: Sequence[str], *, as_json: bool = False) -> int:
     values["json_stdout"] |= as_json
     from nemo_gym.rollout_compare.app.job import run_job
     from nemo_gym.rollout_compare.app.values import Options
-    from nemo_gym.rollout_compare.files.signals import tidy_ending
+    from nemo_gym.rollout_compare.files import tidy_ending
 
     raise_on_interrupt()
     with tidy_ending():

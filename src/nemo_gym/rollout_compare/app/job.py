@@ -15,12 +15,10 @@ from nemo_gym.rollout_compare.app.outputs import check_output, write_file
 from nemo_gym.rollout_compare.app.progress import reading_progress
 from nemo_gym.rollout_compare.app.streams import forget_stdout, is_utf8, print_error, print_lines, write_stream
 from nemo_gym.rollout_compare.app.values import Options
-from nemo_gym.rollout_compare.compare.gate import rule_text
-from nemo_gym.rollout_compare.report.renderers import RENDERERS
-from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines
-from nemo_gym.rollout_compare.report.terminal.text import Shown, report_lines
+from nemo_gym.rollout_compare.compare import rule_text
+from nemo_gym.rollout_compare.report import RENDERERS, Shown, report_lines, summary_dict, summary_lines
 from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult
-from nemo_gym.rollout_compare.text.terminal import one_line
+from nemo_gym.rollout_compare.text import one_line
 
 OK, ERROR, GATE = 0, 1, 3
 

@@ -14,10 +14,20 @@
 """
 
 from nemo_gym.rollout_compare.producers.again import read_again, together
-from nemo_gym.rollout_compare.producers.contract import LocatedRun, Plan, Producer, Readable, Run, Shard
-from nemo_gym.rollout_compare.producers.gym import NEMO_GYM
+from nemo_gym.rollout_compare.producers.contract import Failures, LocatedRun, Plan, Producer, Readable, Run, Shard
+from nemo_gym.rollout_compare.producers.gym import (
+    NEMO_GYM,
+    RowsAtHand,
+    agent_error,
+    load_rollouts,
+    mask_reason,
+    measured_failure_kind,
+    task_id_of,
+    tasksets_of,
+)
 from nemo_gym.rollout_compare.producers.harbor import HARBOR
 from nemo_gym.rollout_compare.producers.inspect import INSPECT
+from nemo_gym.rollout_compare.producers.json_rows import dig
 from nemo_gym.rollout_compare.producers.lm_eval import LM_EVAL
 from nemo_gym.rollout_compare.producers.nemo_evaluator import NEMO_EVALUATOR
 from nemo_gym.rollout_compare.producers.openai_evals import OPENAI_EVALS
@@ -30,15 +40,37 @@ from nemo_gym.rollout_compare.producers.terminal_bench import TERMINAL_BENCH
 from nemo_gym.rollout_compare.producers.verifiers import VERIFIERS
 
 __all__ = [
+    "HARBOR",
+    "INSPECT",
+    "LM_EVAL",
+    "NEMO_EVALUATOR",
+    "NEMO_GYM",
+    "OPENAI_EVALS",
+    "OPENHANDS",
     "PRODUCERS",
+    "PROMPTFOO",
+    "SWEBENCH",
+    "TABLE",
+    "TERMINAL_BENCH",
+    "VERIFIERS",
+    "Failures",
     "LocatedRun",
     "Plan",
     "Producer",
     "Readable",
+    "RowsAtHand",
     "Run",
     "Shard",
+    "agent_error",
+    "dig",
+    "load_rollouts",
     "locate_run",
+    "mask_reason",
+    "measured_failure_kind",
+    "producer_of",
     "read_again",
+    "task_id_of",
+    "tasksets_of",
     "together",
 ]
 

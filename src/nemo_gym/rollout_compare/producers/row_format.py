@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files.inputs import Input
+from nemo_gym.rollout_compare.files import Input
 from nemo_gym.rollout_compare.producers.beside import Beside
 from nemo_gym.rollout_compare.schema import (
     Batch,

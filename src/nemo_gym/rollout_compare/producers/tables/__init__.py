@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nemo_gym.rollout_compare.files.inputs import COMPRESSED_ENDINGS
+from nemo_gym.rollout_compare.files import COMPRESSED_ENDINGS
 from nemo_gym.rollout_compare.producers.contract import Producer
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse
 from nemo_gym.rollout_compare.producers.tables.names import ASKED, GROUPS, IDS, REWARD, SCORES, plain

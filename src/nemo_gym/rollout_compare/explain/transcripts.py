@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from nemo_gym.rollout_compare.producers.again import read_again, together
-from nemo_gym.rollout_compare.producers.gym import RowsAtHand
+from nemo_gym.rollout_compare.producers import RowsAtHand, read_again, together
 from nemo_gym.rollout_compare.schema import (
     Change,
     CompareResult,
@@ -25,7 +24,7 @@ from nemo_gym.rollout_compare.schema import (
     Wanted,
     text_of,
 )
-from nemo_gym.rollout_compare.text.terminal import one_line
+from nemo_gym.rollout_compare.text import one_line
 
 #: Of so many flips it is looked up where the agents parted: transcripts are long.
 MOST_PARTED = 100
