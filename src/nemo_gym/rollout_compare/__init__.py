@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from nemo_gym.rollout_compare.app.comparison import compare_files
     from nemo_gym.rollout_compare.command import RolloutCompareConfig, run_compare
     from nemo_gym.rollout_compare.compare import compare_rollouts, summarize_side
-    from nemo_gym.rollout_compare.explain import explain_flips, tail_lines, verifier_output
+    from nemo_gym.rollout_compare.explain import (
+        aligned,
+        explain_flips,
+        parted,
+        tail_lines,
+        transcript_of,
+        verifier_output,
+    )
     from nemo_gym.rollout_compare.join import detect_task_key
     from nemo_gym.rollout_compare.producers import (
         agent_error,
@@ -33,15 +40,20 @@ if TYPE_CHECKING:
     from nemo_gym.rollout_compare.report import render_report, summary_dict, summary_schema
     from nemo_gym.rollout_compare.schema import (
         Category,
+        Change,
         Cluster,
         CompareInputError,
         CompareResult,
+        Cost,
         Evidence,
         Flip,
+        Parted,
         Side,
         Statistics,
+        Step,
         TaskComparison,
         TaskSide,
+        Truncated,
         Verdict,
     )
 
@@ -49,19 +61,25 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Category",
+    "Change",
     "Cluster",
     "CompareInputError",
     "CompareResult",
+    "Cost",
     "Evidence",
     "Flip",
+    "Parted",
     "RolloutCompareConfig",
     "Side",
     "Statistics",
+    "Step",
     "TaskComparison",
     "TaskSide",
+    "Truncated",
     "Verdict",
     "__version__",
     "agent_error",
+    "aligned",
     "compare_files",
     "compare_rollouts",
     "detect_task_key",
@@ -69,6 +87,7 @@ __all__ = [
     "load_rollouts",
     "mask_reason",
     "measured_failure_kind",
+    "parted",
     "render_report",
     "run_compare",
     "summarize_side",
@@ -77,6 +96,7 @@ __all__ = [
     "tail_lines",
     "task_id_of",
     "tasksets_of",
+    "transcript_of",
     "verifier_output",
 ]
 
@@ -88,6 +108,7 @@ _HOMES = {
     "compare.task_side": ("summarize_side",),
     "explain.evidence": ("tail_lines", "verifier_output"),
     "explain.findings": ("explain_flips",),
+    "explain.transcripts": ("aligned", "parted", "transcript_of"),
     "join.joined": ("detect_task_key",),
     "producers.gym": (
         "agent_error",
@@ -100,15 +121,20 @@ _HOMES = {
     "report": ("render_report", "summary_dict", "summary_schema"),
     "schema": (
         "Category",
+        "Change",
         "Cluster",
         "CompareInputError",
         "CompareResult",
+        "Cost",
         "Evidence",
         "Flip",
+        "Parted",
         "Side",
         "Statistics",
+        "Step",
         "TaskComparison",
         "TaskSide",
+        "Truncated",
         "Verdict",
     ),
 }

@@ -15,7 +15,7 @@ from nemo_gym.rollout_compare.app.provenance import provenance
 from nemo_gym.rollout_compare.app.values import Options
 from nemo_gym.rollout_compare.compare import Questions, allowed_of, check_rules, compare_tables, no_longer_needed
 from nemo_gym.rollout_compare.engine import Progress, default_jobs, run_tables, same_file_notes
-from nemo_gym.rollout_compare.explain import LogRoots, with_findings
+from nemo_gym.rollout_compare.explain import LogRoots, with_findings, with_transcripts
 from nemo_gym.rollout_compare.files import STDIN
 from nemo_gym.rollout_compare.producers import LocatedRun, Plan, Run, locate_run
 from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult, Note, NoteKind, Side
@@ -128,7 +128,7 @@ def compare_runs(
             notes=(*same_file_notes(*opened), *result.notes),
         )
         result = _gated(result, options.fail_on, options.allow)
-        return with_findings(result, roots, options.tail, jobs) if explain else result
+        return with_findings(with_transcripts(result), roots, options.tail, jobs) if explain else result
 
 
 def _questions(options: Options) -> Questions:

@@ -2,6 +2,7 @@
 
 * `findings`: a result to one with findings
 * `evidence`: a row to its verifier's output, safe to print
+* `transcripts`: transcripts to where the agents parted
 * `logs`: verifier logs on disk: found, judged safe, read from the end
 * `triage`: single tests, signatures, clusters
 """
@@ -9,14 +10,19 @@
 from nemo_gym.rollout_compare.explain.evidence import Roots, is_silent, source_text, tail_lines, verifier_output
 from nemo_gym.rollout_compare.explain.findings import explain_flips, with_findings
 from nemo_gym.rollout_compare.explain.logs import LogRoots
+from nemo_gym.rollout_compare.explain.transcripts import aligned, parted, transcript_of, with_transcripts
 
 __all__ = [
     "LogRoots",
     "Roots",
+    "aligned",
     "explain_flips",
     "is_silent",
+    "parted",
     "source_text",
     "tail_lines",
+    "transcript_of",
     "verifier_output",
     "with_findings",
+    "with_transcripts",
 ]

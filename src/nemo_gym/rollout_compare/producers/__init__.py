@@ -24,6 +24,7 @@ What they have in common:
 * `row_producer`: producers whose runs are files of such rows and nothing else
 * `json_lines`: files of JSON rows as sources
 * `json_rows`: a line to the values of a few fields
+* `beside`: what stands in an object of a row beside the fields that are known
 * `depth`: how deep a row may be nested
 * `records`: files of JSON objects that a reader looks at one by one
 * `documents`: whole JSON documents and archives of them
@@ -39,6 +40,7 @@ What they have in common:
 * `chat`: messages as a transcript
 * `atif`: trajectories as a transcript
 * `again`: rows read again
+* `steps`: steps of a transcript, bounded and safe
 * `seems`: what a file that holds no run seems to be
 """
 

@@ -5,6 +5,8 @@
 * `task_input`: what the system was asked, as a number and as a label
 * `marks`: what a row says against its own result
 * `side`: old and new
+* `changes`: settings that differ, costs, where agents parted
+* `settings`: what an attempt was run with, as short texts
 * `result`: tasks, their sides and categories, the result
 * `figures`: evidence, changed tests, what a gate made of a result
 * `statistics`: the figures of a comparison
@@ -16,6 +18,7 @@
 """
 
 from nemo_gym.rollout_compare.schema.batch import Batch, Output, Place, Record, Source, Step, Wanted, no_rows
+from nemo_gym.rollout_compare.schema.changes import Carrier, Change, Cost, Parted, Ratio, Truncated
 from nemo_gym.rollout_compare.schema.errors import CompareInputError, Fault
 from nemo_gym.rollout_compare.schema.figures import Count, Evidence, JoinCheck, Probability, Rule, TestChanges, TestRate
 from nemo_gym.rollout_compare.schema.identity import (
@@ -47,6 +50,17 @@ from nemo_gym.rollout_compare.schema.result import (
     TaskSide,
     reward_text,
 )
+from nemo_gym.rollout_compare.schema.settings import (
+    NONE,
+    SECRET,
+    UNKNOWN_IF_ABSENT,
+    is_secret,
+    long_text,
+    named_parts,
+    setting_text,
+    setting_texts,
+    summed_up,
+)
 from nemo_gym.rollout_compare.schema.side import Side
 from nemo_gym.rollout_compare.schema.statistics import (
     ByChance,
@@ -67,17 +81,23 @@ from nemo_gym.rollout_compare.schema.verdicts import Conclusion, IntervalKind, M
 
 __all__ = [
     "DEFAULT_TAIL",
+    "NONE",
     "REWARD_TOLERANCE",
+    "SECRET",
+    "UNKNOWN_IF_ABSENT",
     "Attempt",
     "Batch",
     "ByChance",
     "CarriedBy",
+    "Carrier",
     "Category",
+    "Change",
     "Cluster",
     "Clustered",
     "CompareInputError",
     "CompareResult",
     "Conclusion",
+    "Cost",
     "Count",
     "Estimate",
     "Evidence",
@@ -101,10 +121,12 @@ __all__ = [
     "OnTheseTasks",
     "OtherReasons",
     "Output",
+    "Parted",
     "PassedKey",
     "Place",
     "Probability",
     "Provenance",
+    "Ratio",
     "ReadFile",
     "Record",
     "Repeats",
@@ -125,6 +147,7 @@ __all__ = [
     "TestChanges",
     "TestRate",
     "ToDecide",
+    "Truncated",
     "Twins",
     "Unmeasured",
     "Verdict",
@@ -138,9 +161,15 @@ __all__ = [
     "input_label",
     "input_labels",
     "input_numbers",
+    "is_secret",
     "label_of",
+    "long_text",
+    "named_parts",
     "no_rows",
     "reward_text",
+    "setting_text",
+    "setting_texts",
+    "summed_up",
     "task_input",
     "text_of",
 ]

@@ -8,6 +8,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.schema.batch import Place
+from nemo_gym.rollout_compare.schema.changes import Change, Cost, Parted, Truncated
 from nemo_gym.rollout_compare.schema.figures import Evidence, JoinCheck, Rule, TestChanges
 from nemo_gym.rollout_compare.schema.marks import Mark, Mask
 from nemo_gym.rollout_compare.schema.notes import Note
@@ -198,6 +199,7 @@ class Flip(Struct, frozen=True):
         signature: The error that made the losing side fail with what varies taken out, None where it is not known.
         repeats: The flip seen through its attempts, None unless both runs have several, all of them 0 or 1.
         same_answer: Whether both rows end in the same answer, so that the verifier disagrees with itself.
+        parted: Where the agents parted; None where it was not looked up, or a transcript is missing.
     """
 
     comparison: TaskComparison
@@ -208,6 +210,7 @@ class Flip(Struct, frozen=True):
     signature: str | None = None
     repeats: Repeats | None = None
     same_answer: bool = False
+    parted: Parted | None = None
 
     def evidence(self, side: Side) -> Evidence | None:
         """What the given run's verifier said."""
@@ -238,6 +241,10 @@ class CompareResult(Struct, frozen=True):
         anonymous: How many failures that name no task stand at the end of `tasks`.
         gate: The rules that were asked for, held against the comparison.
         run: What was compared, and by what; None where the rows were at hand.
+        settings_compared: The settings that both runs tell.
+        changes: Those that differ.
+        costs: What the runs cost, by each measure that both tell.
+        truncated: How many answers a limit cut off, None where neither run tells.
     """
 
     tasks: Sequence[TaskComparison]
@@ -260,6 +267,10 @@ class CompareResult(Struct, frozen=True):
     gate: tuple[Rule, ...] = ()
     anonymous: int = 0
     run: Provenance | None = None
+    settings_compared: tuple[str, ...] = ()
+    changes: tuple[Change, ...] = ()
+    costs: tuple[Cost, ...] = ()
+    truncated: Truncated | None = None
 
     def by_category(self, category: Category | str) -> list[TaskComparison]:
         """The tasks of one category, in the order of `tasks`."""
@@ -267,10 +278,7 @@ class CompareResult(Struct, frozen=True):
         return [task for task in self.tasks if task.category is wanted]
 
     def counts(self) -> dict[str, int]:
-        """How many tasks there are of each category and, where it tells more, of each side.
-
-        A task that is masked on both sides is counted in `masked_old` and in `masked_new`.
-        """
+        """How many tasks there are of each category and side; one masked on both sides counts for each."""
         tasks = {category: self.by_category(category) for category in Category}
         flipped, masked, missing = (tasks[name] for name in (Category.FLIPPED, Category.MASKED, Category.MISSING))
         return {

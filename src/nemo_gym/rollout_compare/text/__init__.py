@@ -8,10 +8,11 @@
 
 from nemo_gym.rollout_compare.text.folding import folded
 from nemo_gym.rollout_compare.text.plain import json_object, lines, plain_lines, safe_name, states_left, unboxed
-from nemo_gym.rollout_compare.text.terminal import encodable, one_line, without_escapes
-from nemo_gym.rollout_compare.text.words import counted, mark_text, mask_text, masked_text
+from nemo_gym.rollout_compare.text.terminal import encodable, one_line, several_lines, without_escapes
+from nemo_gym.rollout_compare.text.words import MEASURES, counted, mark_text, mask_text, masked_text
 
 __all__ = [
+    "MEASURES",
     "counted",
     "encodable",
     "folded",
@@ -23,6 +24,7 @@ __all__ = [
     "one_line",
     "plain_lines",
     "safe_name",
+    "several_lines",
     "states_left",
     "unboxed",
     "without_escapes",

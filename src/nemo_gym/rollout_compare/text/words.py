@@ -25,8 +25,23 @@ def masked_text(reason: str, masked: int, rows: int) -> str:
 
 
 def mark_text(field: str, value: str) -> str:
-    """Why a result is doubtful: `error: the last line`, `verifier_error=the value`; a field alone says it, too."""
-    return f"{field}: {value}" if field == "error" else f"{field}={value}" if value else field
+    """Why a result is doubtful: `error: the last line`, `verifier_error=the value`, or the field alone."""
+    if not value:
+        return field
+    return f"{field}: {value}" if field == "error" else f"{field}={value}"
+
+
+#: The measures of what an attempt cost, by the names that options and JSON have, and what reports call them.
+MEASURES = {
+    "input-tokens": "input tokens",
+    "cached-tokens": "cached tokens",
+    "output-tokens": "output tokens",
+    "reasoning-tokens": "reasoning tokens",
+    "turns": "turns",
+    "tool-calls": "tool calls",
+    "seconds": "seconds",
+    "dollars": "dollars",
+}
 
 
 def counted(number: int, noun: str) -> str:

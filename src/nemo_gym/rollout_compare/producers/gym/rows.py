@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nemo_gym.rollout_compare.files import Input, iter_lines
+from nemo_gym.rollout_compare.producers.gym.extras import EXTRAS
 from nemo_gym.rollout_compare.producers.gym.facts import label_for_message, results_of
 from nemo_gym.rollout_compare.producers.gym.fields import (
     ANSWER_PATHS,
@@ -55,4 +56,5 @@ ROLLOUTS = RowFormat(
     answers=ANSWER_PATHS,
     answer_of=answer_of,
     doubt=seems_to_hold_inputs,
+    extras=EXTRAS,
 )

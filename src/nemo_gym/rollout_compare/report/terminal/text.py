@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.report.notes import TASKS_IN_JSON_ONLY, note_message, note_names
+from nemo_gym.rollout_compare.report.terminal.changes import change_lines, cost_lines, settings_lines
 from nemo_gym.rollout_compare.report.terminal.decision import decision_text
 from nemo_gym.rollout_compare.report.terminal.difference import difference_lines
 from nemo_gym.rollout_compare.report.terminal.flips import (
@@ -66,10 +67,13 @@ def report_lines(result: CompareResult, shown: Shown | None = None) -> Iterator[
     yield from _join_check(result.join_check)
     if result.statistics and result.statistics.lower_is_better:
         yield "reward: lower is better"
+    yield from settings_lines(result)
     yield from (f"note: {_note(note)}" for note in result.notes)
     yield ""
     yield from _table(result.counts())
+    yield from change_lines(result)
     yield from difference_lines(result)
+    yield from cost_lines(result)
     yield from _flips(result, shown)
     for title, category, line in _LISTS:
         if shown.shows(category):
