@@ -22,7 +22,7 @@ from nemo_gym.rollout_compare.engine.workers import default_jobs
 from nemo_gym.rollout_compare.explain.findings import with_findings
 from nemo_gym.rollout_compare.explain.logs import LogRoots
 from nemo_gym.rollout_compare.files.inputs import STDIN
-from nemo_gym.rollout_compare.producers import LocatedRun, Plan, Run, locate_run
+from nemo_gym.rollout_compare.producers import LocatedRun, Plan, Run, check_keys, locate_run
 from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult, Side
 from nemo_gym.rollout_compare.table.table import Table
 
@@ -105,6 +105,7 @@ def compare_runs(
     """
     roots = log_roots_of(runs, options.logs_root)
     keys = {Side.OLD: options.old_key or options.key, Side.NEW: options.new_key or options.key}
+    check_keys(keys.values())
     with ExitStack() as stack:
         opened = [stack.enter_context(runs[side].opened()) for side in Side]
         jobs = options.jobs or default_jobs([shard.main for run in opened for shard in run.shards])

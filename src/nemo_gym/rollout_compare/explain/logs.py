@@ -77,7 +77,7 @@ def read_log(named: str, roots: LogRoots, lines: int) -> LogTail:
             if resolved.suffix not in LOG_ENDINGS:
                 raise LogUnavailable(f"{path} is not read: it is no {LOG_NAME} and no {', '.join(LOG_ENDINGS)} file")
             _check_inside(path, resolved, roots)
-        return _tail(path, resolved, lines)
+        return _tail(path, resolved, roots, lines)
     except OSError as error:
         raise LogUnavailable(f"cannot read {error.filename or named}: {error.strerror or error}") from None
     except (ValueError, RuntimeError) as error:  # a NUL in the path; a loop of links before Python 3.13
@@ -111,7 +111,7 @@ def read_reports(named: str, roots: LogRoots) -> Reports:
         try:
             resolved = (folder / name).resolve(strict=True)
             _check_inside(folder / name, resolved, roots)
-            with _opened(folder / name, resolved) as file:
+            with _opened(folder / name, resolved, roots) as file:
                 data = file.read(_REPORT_BYTES + 1)
         except (LogUnavailable, OSError, ValueError, RuntimeError):
             complete = False
@@ -152,14 +152,21 @@ def _places(named: str, roots: LogRoots) -> Iterable[Path]:
 
 
 def _check_inside(path: Path, resolved: Path, roots: LogRoots) -> None:
-    if not any(resolved.is_relative_to(root.resolve()) for root in roots.all()):
+    if not _is_inside(resolved, roots.all()):
         raise LogUnavailable(f"{path} is not read: it lies outside the runs' folders and --logs-root")
 
 
+def _is_inside(resolved: Path, folders: Iterable[Path]) -> bool:
+    return any(resolved.is_relative_to(folder.resolve()) for folder in folders)
+
+
 @contextmanager
-def _opened(path: Path, resolved: Path) -> Iterator[BinaryIO]:
+def _opened(path: Path, resolved: Path, roots: LogRoots) -> Iterator[BinaryIO]:
     """A regular file; nothing else is ever opened."""
-    if stat.S_ISREG(os.stat(resolved).st_mode):
+    status = os.stat(resolved)
+    if status.st_nlink > 1 and not _is_inside(resolved, roots.folders):
+        raise LogUnavailable(f"{path} is not read: it has another name, and lies outside the runs' folders")
+    if stat.S_ISREG(status.st_mode):
         # It may be replaced between the check and here: no link is followed and no pipe waited for.
         descriptor = os.open(resolved, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with open(descriptor, "rb") as file:
@@ -169,8 +176,8 @@ def _opened(path: Path, resolved: Path) -> Iterator[BinaryIO]:
     raise LogUnavailable(f"{path} is not read: it is no regular file")
 
 
-def _tail(path: Path, resolved: Path, lines: int) -> LogTail:
-    with _opened(path, resolved) as file:
+def _tail(path: Path, resolved: Path, roots: LogRoots, lines: int) -> LogTail:
+    with _opened(path, resolved, roots) as file:
         start = file.seek(0, os.SEEK_END)
         most = max(BLOCK_BYTES, min(lines * _BYTES_PER_LINE, _MOST_BYTES))
         blocks: list[bytes] = []

@@ -2,6 +2,7 @@
 
 from nemo_gym.rollout_compare.producers.again import read_again, together
 from nemo_gym.rollout_compare.producers.contract import LocatedRun, Plan, Producer, Readable, Run, Shard
+from nemo_gym.rollout_compare.producers.depth import check_keys
 from nemo_gym.rollout_compare.producers.gym import NEMO_GYM
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "Readable",
     "Run",
     "Shard",
+    "check_keys",
     "locate_run",
     "read_again",
     "together",

@@ -127,6 +127,10 @@ class LocatedRun(Protocol):
         """Where the logs may lie that its rows name, best first."""
         ...
 
+    def would_hold(self, path: Path) -> bool:
+        """Whether a file at a path would be read as one of the run's, if it were there."""
+        ...
+
     def opened(self) -> AbstractContextManager[Run]:
         """Open it.
 

@@ -120,7 +120,7 @@ class RowsFile(Struct, frozen=True):
         if not isinstance(error, InvalidLine):
             with room_for_rows():
                 return f"{error} (task {self.format.label(parse_object(line), key)})"
-        seems = what_text_seems(line) if begins_file else None
+        seems = what_text_seems(line, shown=not self.path.is_symlink()) if begins_file else None
         reason = f"{error}; {seems}" if seems else str(error)
         if not isinstance(error, NotAnObject) and unfinished:
             reason += ": the last line is cut off; the run may still be writing, or was killed"

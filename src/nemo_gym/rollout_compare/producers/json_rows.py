@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -19,6 +20,9 @@ from nemo_gym.rollout_compare.producers.depth import TOO_DEEP, is_too_deep, room
 from nemo_gym.rollout_compare.schema import CompareInputError, Row
 
 _Tree = dict[str, "_Tree"]
+
+# A path of more names is not one that rows have; types nested as deep as it are costly to make.
+_MOST_FAST_NAMES = 32
 
 # What the fast decoder raises, for a line or for one of several, where the plain one has to be asked.
 _REFUSALS = (msgspec.MsgspecError, RecursionError, ValueError)
@@ -77,10 +81,10 @@ class RowDecoder:
     def __init__(self, paths: Sequence[str]) -> None:
         """Prepare the decoders."""
         self._names = [tuple(path.split(".")) for path in paths]
-        try:
-            self._fast: _FastDecoder | None = _FastDecoder(self._names)
-        except ValueError:  # a field that cannot be known beforehand, with a quote or a backslash in its name
-            self._fast = None
+        self._fast: _FastDecoder | None = None
+        if max(map(len, self._names), default=0) <= _MOST_FAST_NAMES:
+            with suppress(ValueError):  # a field that cannot be known beforehand, with a quote or a backslash
+                self._fast = _FastDecoder(self._names)
 
     def decode(self, line: bytes | memoryview) -> tuple[Any, ...]:
         """The values of a line, or `InvalidLine`."""
