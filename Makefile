@@ -22,7 +22,7 @@ $(shell test -x $(VENV)/bin/python || rm -f $(VENV)/.ready*)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint types format check wheel test-second bench clean
+.PHONY: help demo test quick golden docs lint types format check wheel test-second bench clean
 
 help:  ## list these tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,7 +31,16 @@ demo: $(VENV)/.ready  ## compare the two runs in examples/terminal-bench
 	cd examples/terminal-bench && "$(CURDIR)/$(VENV)/bin/gym" dev compare old/rollouts.jsonl new/rollouts.jsonl
 
 test: $(VENV)/.ready-test  ## run the tests, all branches covered; a part, uncovered: make test COV= ARGS='-k join'
-	$(VENV)/bin/python -m pytest -n $(WORKERS) $(COV) $(ARGS)
+	$(VENV)/bin/python -m pytest -n $(WORKERS) --dist worksteal $(COV) $(ARGS)
+
+quick: $(VENV)/.ready-test  ## run a useful part of the tests in half a minute
+	$(VENV)/bin/python -m pytest -n $(WORKERS) --dist worksteal --quick -q $(ARGS)
+
+golden: $(VENV)/.ready-test  ## rewrite what golden stories expect, then read the difference: git diff tests/golden
+	$(VENV)/bin/python -m tests.rewrite golden $(ARGS)
+
+docs: $(VENV)/.ready-test  ## rewrite the output in the documents' console blocks, then read the difference
+	$(VENV)/bin/python -m tests.rewrite docs $(ARGS)
 
 lint: $(VENV)/.ready-dev  ## check style and layout
 	$(VENV)/bin/python -m ruff check .

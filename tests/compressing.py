@@ -8,6 +8,7 @@ import json
 import lzma
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,13 @@ def _zstd(data: bytes) -> bytes:
     return compressed
 
 
-#: What compresses, by the ending.
-KINDS: dict[str, Callable[[bytes], bytes]] = {".gz": _gzip, ".zst": _zstd, ".bz2": bz2.compress, ".xz": lzma.compress}
+#: What compresses, by the ending; how well does not matter.
+KINDS: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": _gzip,
+    ".zst": _zstd,
+    ".bz2": bz2.compress,
+    ".xz": partial(lzma.compress, preset=0),
+}
 
 
 def write_compressed(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,6 +40,29 @@ def blocks_of(document: str) -> list[Block]:
             inside.lines.append(line)
     assert inside is None, f"{document}: a block is not closed"
     return blocks
+
+
+class Command(NamedTuple):
+    """A command of a console block: its line, and the output that is shown for it."""
+
+    line: int
+    words: str
+    shown: list[str]
+
+
+def commands_of(block: Block) -> Iterator[Command]:
+    """The commands of a console block."""
+    command: Command | None = None
+    for line, text in enumerate(block.lines, block.line + 1):
+        if text.startswith("$ "):
+            if command:
+                yield command
+            command = Command(line, text.removeprefix("$ "), [])
+        else:
+            assert command, f"line {block.line}: a console block without a command"
+            command.shown.append(text)
+    assert command, f"line {block.line}: a console block without a command"
+    yield command
 
 
 def prose_of(document: str) -> list[str]:

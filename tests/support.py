@@ -1,4 +1,7 @@
-"""What several test files need: made-up runs, and settings for properties."""
+"""What several test files need: made-up runs, command lines, tables.
+
+Programs that tests start import this file too, so what takes long to import is imported where it is needed.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,10 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import jsonschema
-from hypothesis import HealthCheck, settings
 
 from nemo_gym.rollout_compare import summary_schema
 from nemo_gym.rollout_compare.app.cli import main
@@ -29,9 +30,6 @@ from nemo_gym.rollout_compare.producers.json_lines import RowsFile, decoder_for
 from nemo_gym.rollout_compare.schema import Attempt, Batch, Place, Record, Row, Side, Wanted
 from nemo_gym.rollout_compare.table.columns import Column
 from nemo_gym.rollout_compare.table.table import Table
-
-#: For properties: no test fails for the speed of the machine.
-PROPERTY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
@@ -252,5 +250,18 @@ def summary(*words: str | Path) -> dict[str, Any]:
     done = run("--json", "dev", "compare", *words)
     assert (done.status, done.stderr) == (0, "")
     said: dict[str, Any] = json.loads(done.stdout)
-    jsonschema.validate(said, summary_schema())
+    assert_valid(said)
     return said
+
+
+def assert_valid(summary: Any) -> None:
+    """A JSON summary is as its schema says."""
+    _validator().validate(summary)
+
+
+@cache
+def _validator() -> Any:
+    from jsonschema import Draft202012Validator
+
+    Draft202012Validator.check_schema(summary_schema())
+    return Draft202012Validator(summary_schema())

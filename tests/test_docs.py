@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import doctest
 import json
-import os
 import re
-import shlex
 import shutil
-import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator
-from contextlib import redirect_stdout
 from importlib.metadata import version
-from io import StringIO
 from pathlib import Path
 from signal import SIGTERM
 from typing import Any
 
-import jsonschema
 import pytest
 
 import nemo_gym.rollout_compare.app.cli as command_line
@@ -30,14 +23,14 @@ from nemo_gym.rollout_compare.app.interrupts import INTERRUPTED
 from nemo_gym.rollout_compare.compare.gate import RULES, is_rule
 from nemo_gym.rollout_compare.producers.gym import fields
 from nemo_gym.rollout_compare.schema import result as schema
-from tests.documents import ROOT, Block, blocks_of, prose_of, section_of, shows, table_of, text_of
-from tests.support import Done, run, set_times
+from tests.consoles import COLUMNS, EXAMPLE, run_console, run_documents, run_python, steps
+from tests.documents import ROOT, blocks_of, commands_of, prose_of, section_of, shows, table_of, text_of
+from tests.support import assert_valid, run, set_times
 
 PACKAGE = Path(command_line.__file__).parent.parent
-EXAMPLE = ROOT / "examples" / "terminal-bench"
 JOINING = "docs/how-tasks-are-joined.md"
 
-RUN = ["README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))]
+RUN = run_documents()
 ALL = [*RUN, "CHANGELOG.md", "CONTRIBUTING.md"]
 
 
@@ -68,95 +61,40 @@ def test_lines_are_left_out_only_where_dots_say_so(shown: str, real: str, right:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder: a copy of the example."""
-    shutil.copytree(EXAMPLE, tmp_path / "example")
-    set_times(tmp_path / "example")
-    monkeypatch.chdir(tmp_path / "example")
-    monkeypatch.setenv("COLUMNS", "80")
-    return tmp_path / "example"
-
-
-def commands_of(block: Block) -> Iterator[tuple[str, list[str]]]:
-    """Each command of a block with the output that is shown for it."""
-    command: str | None = None
-    shown: list[str] = []
-    for line in block.lines:
-        if line.startswith("$ "):
-            if command:
-                yield command, shown
-            command, shown = line.removeprefix("$ "), []
-        else:
-            shown.append(line)
-    assert command, f"line {block.line}: a console block without a command"
-    yield command, shown
-
-
-def run_by_shell(command: str) -> Done:
-    """Run a command line as a user types it, with the programs of this environment."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path}
-    done = subprocess.run(["sh", "-c", command], env=environment, capture_output=True, text=True, check=False)
-    return Done(done.returncode, done.stdout, done.stderr)
-
-
-def check_console(document: str, block: Block) -> None:
-    status: int | None = None
-    for command, shown in commands_of(block):
-        program, *words = shlex.split(command)
-        if program == "echo":
-            assert words == ["$?"]
-            real = [str(status)]
-        else:
-            known = ("gym", "rollout-compare", "gzip", "gunzip", "cat")
-            assert program in known, f"{document}:{block.line}: {command}"
-            own = program in known[:2] and "|" not in words
-            done = run(*words, prog=program) if own else run_by_shell(command)
-            status = done.status
-            real = (done.stdout + done.stderr).splitlines()
-        assert shows(shown, real), f"{document}:{block.line}: {command}\n" + "\n".join(real)
-
-
-def check_python(document: str, block: Block, after: Block | None) -> None:
-    printed = StringIO()
-    with redirect_stdout(printed):
-        exec(compile(block.text, f"{document}:{block.line}", "exec"), {"__name__": "document"})  # noqa: S102
-    if after and after.info == "text":
-        assert printed.getvalue() == after.text
+    path = shutil.copytree(EXAMPLE, tmp_path / "example")
+    set_times(path)
+    monkeypatch.chdir(path)
+    monkeypatch.setenv("COLUMNS", COLUMNS)
+    return path
 
 
 @pytest.mark.parametrize("document", RUN)
 def test_what_a_document_shows_is_what_happens(document: str, folder: Path) -> None:
-    blocks = blocks_of(document)
-    for block, after in zip(blocks, [*blocks[1:], None], strict=True):
-        if block.info.startswith("jsonl "):
-            path = folder / block.info.split()[1]
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(block.text, "utf-8")
-            set_times(path.parent)
-        elif block.info == "console":
-            check_console(document, block)
-        elif block.info == "python" and not block.text.startswith(">>> "):
-            check_python(document, block, after)
+    for block, after in steps(document, folder):
+        if block.info == "console":
+            for command, real in run_console(block):
+                assert shows(command.shown, real), f"{document}:{command.line}: {command.words}\n" + "\n".join(real)
+        elif block.info == "python":
+            printed = run_python(document, block)
+            if after and after.info == "text":
+                assert printed == after.text
         else:
-            known = ("", "text", "json", "python")
-            assert block.info in known, f"{document}:{block.line}: {block.info}"
+            assert block.info in ("", "text", "json"), f"{document}:{block.line}: {block.info}"
     assert doctest.testfile(str(ROOT / document), module_relative=False).failed == 0
 
 
 def test_the_readme_starts_with_the_example(folder: Path) -> None:
     first = next(block for block in blocks_of("README.md") if block.info == "console")
     recipe = (ROOT / "Makefile").read_text("utf-8").split("\ndemo:")[1].split("\n")[1]
-    (command, shown), *_ = commands_of(first)
-    assert recipe.endswith(command.removeprefix("gym"))
-    assert len(shown) > 20
+    command, *_ = commands_of(first)
+    assert recipe.endswith(command.words.removeprefix("gym"))
+    assert len(command.shown) > 20
     assert first.line < 20
 
 
 def test_the_readme_s_library_snippet_prints_what_it_says(folder: Path) -> None:
     (snippet,) = (block for block in blocks_of("README.md") if "compare_rollouts" in block.text)
-    printed = StringIO()
-    with redirect_stdout(printed):
-        exec(compile(snippet.text, "README.md", "exec"), {})  # noqa: S102
-    first, report = printed.getvalue().split("\n", 1)
+    first, report = run_python("README.md", snippet).split("\n", 1)
     assert f"prints is `{first}`" in text_of("README.md")
     title, _, _, *lines = run(
         "dev", "compare", "old/rollouts.jsonl", "new/rollouts.jsonl", "--tail", "15"
@@ -294,7 +232,7 @@ def test_the_json_document_lists_the_schema_s_keys_and_no_others() -> None:
 
 def test_the_json_example_is_real_and_valid(folder: Path) -> None:
     (example,) = (json.loads(block.text) for block in blocks_of("docs/json-summary.md") if block.info == "json")
-    jsonschema.Draft202012Validator(summary_schema()).validate(example)
+    assert_valid(example)
     for block in blocks_of("docs/json-summary.md"):
         if block.info.startswith("jsonl "):
             (folder / block.info.split()[1]).write_text(block.text, "utf-8")

@@ -28,7 +28,8 @@ from nemo_gym.rollout_compare import (
     summary_schema,
 )
 from nemo_gym.rollout_compare.report.notes import note_text
-from tests.support import PROPERTY, write_rows
+from tests.properties import PROPERTY
+from tests.support import write_rows
 
 Rows = list[dict[str, Any]]
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, RowDecoder, parse_object
-from tests.support import PROPERTY
+from tests.properties import PROPERTY
 
 PATHS = ["reward", "mask_sample", "instance_config.mask_sample", "failure_kind", "error", "response.metadata"]
 KEYS = [

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from nemo_gym.rollout_compare import Category, CompareInputError, compare_rollouts
 from nemo_gym.rollout_compare.schema import Side, input_numbers, task_input
-from tests.support import PROPERTY, attempt, join_rows, rows_by_task
+from tests.properties import PROPERTY
+from tests.support import attempt, join_rows, rows_by_task
 
 Row = dict[str, Any]
 Rows = list[Row]

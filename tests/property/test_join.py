@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.join.joined import Join, join
 from nemo_gym.rollout_compare.schema import Side
-from tests.support import PROPERTY
+from tests.properties import PROPERTY
 
 
 class Id(NamedTuple):

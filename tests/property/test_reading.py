@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from nemo_gym.rollout_compare.files.lines import LineCount, iter_blocks, iter_lines, pieces_of
 from nemo_gym.rollout_compare.schema import CompareInputError
-from tests.support import PROPERTY, alone, facts, numbered, places, read_files, source_of
+from tests.properties import PROPERTY
+from tests.support import alone, facts, numbered, places, read_files, source_of
 
 BOM = b"\xef\xbb\xbf"
 CUT_OFF = ": the last line is cut off; the run may still be writing, or was killed"

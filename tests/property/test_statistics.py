@@ -1,6 +1,7 @@
 """What holds of the paired statistics whatever the rewards."""
 
 import math
+from collections.abc import Iterator
 from random import Random
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from scipy import stats
 
+from nemo_gym.rollout_compare.compare import paired
 from nemo_gym.rollout_compare.compare.distributions import fisher_exact_two_sided, student_t_quantile
 from nemo_gym.rollout_compare.compare.paired import mcnemar_exact
 from nemo_gym.rollout_compare.compare.repeats import compare_repeats
@@ -25,6 +27,14 @@ ANY_REWARD = st.floats(-1e6, 1e6)
 EXTREME = st.floats(allow_nan=False, allow_infinity=False)
 
 MIRRORED = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _few_patterns() -> Iterator[None]:
+    """What holds of p holds from however many patterns of signs it is taken; more of them only take longer."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(paired, "DRAW_BITS", 10)
+        yield
 
 
 def pairs_of(reward: st.SearchStrategy[float], most: int = 30) -> st.SearchStrategy[Pairs]:

@@ -20,7 +20,7 @@ from nemo_gym.rollout_compare.explain.triage.anonymous import anonymous
 from nemo_gym.rollout_compare.explain.triage.pytest_text import _Run, read_pytest
 from nemo_gym.rollout_compare.schema import Side
 from nemo_gym.rollout_compare.text.plain import lines
-from tests.support import PROPERTY
+from tests.properties import PROPERTY
 from tests.triage_support import SAMPLES
 
 # Words of the formats, so that junk comes close to them.

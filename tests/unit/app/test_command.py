@@ -332,14 +332,14 @@ def test_help_on_a_closed_standard_output_is_one_error_line(words: list[str]) ->
 @pytest.mark.parametrize("options", [[], ["--json-stdout"]])
 def test_a_gate_that_trips_is_status_3_though_the_reader_left(tmp_path: Path, options: list[str]) -> None:
     with subprocess.Popen(
-        [*COMMAND, *many_tasks(tmp_path, 20_000), *options, "--fail-on", "missing"],
+        [*COMMAND, *many_tasks(tmp_path, 5_000), *options, "--fail-on", "missing"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as process:
         assert process.stdout
         assert process.stderr
         process.stdout.close()
-        assert process.stderr.read() == b"gate: missing: 20001 tasks\n"
+        assert process.stderr.read() == b"gate: missing: 5001 tasks\n"
         assert process.wait() == 3
 
 
@@ -367,7 +367,7 @@ def test_an_error_without_a_standard_error_is_a_status_alone(pair: tuple[str, st
 @pytest.mark.parametrize("options", [[], ["--json-stdout"]])
 def test_a_reader_that_leaves_early_ends_the_command_quietly(tmp_path: Path, options: list[str]) -> None:
     with subprocess.Popen(
-        [*COMMAND, *many_tasks(tmp_path, 20_000), *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*COMMAND, *many_tasks(tmp_path, 5_000), *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         assert process.stdout
         assert process.stderr

@@ -170,6 +170,7 @@ def test_invalid_utf8_in_an_id() -> None:
     assert labels("old.jsonl", "new.jsonl") == {"caf\ufffd": "identical"}
 
 
+@pytest.mark.slow
 def test_a_line_of_100_megabytes() -> None:
     with Path("new.jsonl").open("wb") as file:
         file.write(b'{"task_id": "t", "transcript": "')

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from io import StringIO
 from pathlib import Path
@@ -32,15 +31,24 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_rows(Path("new-3_failures.jsonl"), [{"task_id": "t260", "failure_kind": "crash"}, {}])
 
 
-def told(*words: str) -> Done:
-    done = subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=60, check=False)
-    return Done(done.returncode, done.stdout, done.stderr)
+def told(*words: str) -> list[Done]:
+    """What a comparison ends in with each number of processes that are asked for, the first of them by default."""
+    return [Done(*done) for done in alone(told_by_each, *words)]
+
+
+def told_by_each(*words: str) -> list[Done]:
+    from nemo_gym.rollout_compare.app.cli import main
+
+    ends = []
+    for options in ([], *(["--jobs", jobs] for jobs in JOBS)):
+        out, err = StringIO(), StringIO()
+        ends.append(Done(main(["dev", "compare", *words, *options], out, err), out.getvalue(), err.getvalue()))
+    return ends
 
 
 @pytest.mark.parametrize("options", [[], ["--json-stdout"], ["--key", "task_id", "--quiet"]], ids=" ".join)
 def test_the_report_is_the_same_from_any_number_of_processes(options: list[str]) -> None:
-    reports = [told("old.jsonl", "new-*", *options)]
-    reports += [told("old.jsonl", "new-*", *options, "--jobs", jobs) for jobs in JOBS]
+    reports = told("old.jsonl", "new-*", *options)
     assert reports == [reports[0]] * 5
     assert (reports[0].status, reports[0].stderr) == (0, "")
     if not options:
@@ -60,15 +68,15 @@ def test_the_first_error_is_the_same_from_any_number_of_processes(names: list[st
     for name in names:
         with Path(name).open("a", encoding="utf-8") as file:
             file.write("[]\n")
-    assert [told("old.jsonl", "new-*", "--jobs", jobs) for jobs in JOBS] == [Done(1, "", error)] * 4
+    assert told("old.jsonl", "new-*") == [Done(1, "", error)] * 5
 
 
 def test_what_is_left_out_is_the_same_from_any_number_of_processes() -> None:
     for name in ("old.jsonl", "new-1.jsonl"):
         with Path(name).open("a", encoding="utf-8") as file:
             file.write('[]\n{"reward": "x"}\n')
-    reports = [told("old.jsonl", "new-*", "--skip-bad-lines", "--jobs", jobs) for jobs in JOBS]
-    assert reports == [reports[0]] * 4
+    reports = told("old.jsonl", "new-*", "--skip-bad-lines")
+    assert reports == [reports[0]] * 5
     assert reports[0].stdout.count(": 2 lines that are not rows were left out: line ") == 2
 
 

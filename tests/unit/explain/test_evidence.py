@@ -253,6 +253,7 @@ def test_a_tail_of_0_shows_none() -> None:
         assert lost({"reward": 0, **row}, options=("--tail", "0")) == []
 
 
+@pytest.mark.slow
 def test_a_tail_longer_than_a_block_is_whole() -> None:
     text = "".join(f"{n:0>999}\n" for n in range(3000))  # 3 MB
     put("new/t.log", text)

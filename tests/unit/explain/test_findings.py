@@ -8,11 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import jsonschema
 import pytest
 from msgspec.structs import replace
 
-from nemo_gym.rollout_compare import compare_rollouts, render_report, summary_dict, summary_schema, verifier_output
+from nemo_gym.rollout_compare import compare_rollouts, render_report, summary_dict, verifier_output
 from nemo_gym.rollout_compare.compare import categories as compare_module
 from nemo_gym.rollout_compare.engine.runs import run_tables
 from nemo_gym.rollout_compare.explain.evidence import log_roots
@@ -22,7 +21,7 @@ from nemo_gym.rollout_compare.files import inputs as inputs_module
 from nemo_gym.rollout_compare.files.inputs import Input
 from nemo_gym.rollout_compare.producers import Plan, json_lines, locate_run
 from nemo_gym.rollout_compare.schema import CompareResult, Side
-from tests.support import put, run, write_rows
+from tests.support import assert_valid, put, run, write_rows
 
 Rows = list[dict[str, Any]]
 
@@ -52,7 +51,7 @@ def summary(old: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]], *optio
     done = run("--json", "dev", "compare", *paths, *options)
     assert (done.status, done.stderr) == (0, "")
     told = json.loads(done.stdout)
-    jsonschema.validate(told, summary_schema())
+    assert_valid(told)
     return told
 
 
@@ -461,7 +460,7 @@ def test_findings_are_values_of_the_result() -> None:
     assert after.tests.broken == ("tests/test_a.py::test_two",)
     assert [cluster.tasks for cluster in told.clusters] == [("t",)]
     for value in (result, told):
-        jsonschema.validate(json.loads(json.dumps(summary_dict(value))), summary_schema())
+        assert_valid(json.loads(json.dumps(summary_dict(value))))
 
 
 def test_a_script_explains_flips_by_the_folders_of_the_runs() -> None:

@@ -7,11 +7,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
-from nemo_gym.rollout_compare import summary_schema
-from tests.support import compare, controls, put, run, write_rows
+from tests.support import assert_valid, compare, controls, put, run, write_rows
 
 BOTH = "tests/test_a.py::test_one PASSED\n=== 1 passed in 0.1s ===\n"
 
@@ -37,7 +35,7 @@ def compared(old: dict[str, Any] | None = None, new: dict[str, Any] | None = Non
     assert controls(done.stdout) == set()
     done.stdout.encode("utf-8")
     summary = json.loads(run("--json", "dev", "compare", *paths).stdout)
-    jsonschema.validate(summary, summary_schema())
+    assert_valid(summary)
     (flip,) = summary["flips"]
     return done.stdout, flip
 
@@ -123,8 +121,9 @@ def test_a_signature_cannot_forge_a_line_of_the_clusters() -> None:
 
 
 @pytest.mark.parametrize("char", ["x", "[", " ", "\x1b", "(", "'", "/", "=", ":", "-", "E", "\r", "1"])
+@pytest.mark.slow
 def test_millions_of_one_character_end_soon(char: str) -> None:
-    compared({"test_output": char * 3_000_000}, {"test_output": f"E   {char * 3_000_000}"})
+    compared({"test_output": char * 1_000_000}, {"test_output": f"E   {char * 1_000_000}"})
 
 
 def test_a_line_of_gigabytes_costs_what_its_end_costs() -> None:

@@ -205,6 +205,7 @@ def test_both_sides_may_be_one_file() -> None:
     assert "identical                    1\n" in compare("old.jsonl", "old.jsonl").stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", ["", "\n", "\n" * 1023, "\ufeff", "\ufeff" + "\n" * 1022])
 def test_rows_of_a_large_file_are_each_read_once(start: str) -> None:
     """Lines of 1 KiB, whose borders fall on, just before and just after every power of two."""
@@ -223,6 +224,7 @@ def test_rows_of_a_large_file_are_each_read_once(start: str) -> None:
     assert [line for line in report if line.startswith("    | ")] == [f"    | row {n:0>6}" for n in lost]
 
 
+@pytest.mark.slow
 def test_an_error_deep_in_a_large_file_has_its_line() -> None:
     with Path("new.jsonl").open("w", encoding="utf-8") as file:
         file.writelines(

@@ -140,6 +140,7 @@ class TestLines:
 
 
 class TestPieces:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "content",
         [

@@ -54,6 +54,7 @@ class TestDepth:
                 return row
         raise AssertionError("nothing can be read")
 
+    @pytest.mark.slow
     def test_a_row_that_could_just_be_read_can_be_read_again(self, tmp_path: Path) -> None:
         path = tmp_path / "a.jsonl"
         self.deepest(lambda row: read_files(file_of(path, [row])))

@@ -601,11 +601,12 @@ class TestCommand:
         assert summary(path, path, "--key", "_ng_task_index")["counts"]["identical"] == 3
 
 
-def test_a_hundred_thousand_tasks_joined_by_their_inputs() -> None:
-    run = [attempt(f"{i} + {i}?", i, 0, task_name="sums") for i in range(100_000)]
+@pytest.mark.slow
+def test_twenty_thousand_tasks_joined_by_their_inputs() -> None:
+    run = [attempt(f"{i} + {i}?", i, 0, task_name="sums") for i in range(20_000)]
     result = compare_rollouts(run, [*run[1::2], *run[0::2]])
-    assert len(result.by_category(Category.IDENTICAL)) == len(result.tasks) == 100_000
-    assert result.join_check.inputs_compared == 100_000
+    assert len(result.by_category(Category.IDENTICAL)) == len(result.tasks) == 20_000
+    assert result.join_check.inputs_compared == 20_000
     assert result.join_check.inputs_differ == 0
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from nemo_gym.rollout_compare.producers.attempts import Attempt, batch_of
 from nemo_gym.rollout_compare.producers.gym import RowsAtHand
-from nemo_gym.rollout_compare.schema import Fault, Fields, input_numbers
+from nemo_gym.rollout_compare.schema import Fault, Fields, Mark, Mask, MaskKind, input_numbers
 from nemo_gym.rollout_compare.table.table import Table
 from tests.support import facts, places
 
 ATTEMPTS = [
     Attempt(ids={"name": "a", "id": 7}, reward=1, number=1, asked="do it", task_index=0.0, attempt="first"),
-    Attempt(ids={"name": "b"}, reward=None, masked="no reward", agent_error="E", number=3, offset=40),
+    Attempt(ids={"name": "b"}, reward=None, masked="no reward", agent_error="verifier_error=E", number=3, offset=40),
     Attempt(ids={"name": {"taskset": "S", "id": "a"}}, reward=0.5, failure_kind="k", has_output=True, number=4),
 ]
 
@@ -22,8 +22,8 @@ def test_each_attempt_is_a_row_and_each_thing_that_it_says_a_column() -> None:
     fault = Fault(2, "cut off")
     batch = batch_of(ATTEMPTS, ("name", "id"), [fault], 4)
     assert repr(list(batch.rewards)) == repr([1.0, math.nan, 0.5])
-    assert list(batch.masked) == [None, "no reward", None]
-    assert list(batch.agent_errors) == [None, "E", None]
+    assert list(batch.masked) == [None, Mask(MaskKind.SAID, "no reward"), None]
+    assert list(batch.agent_errors) == [None, Mark("verifier_error", "E"), None]
     assert list(batch.failure_kinds) == [None, None, "k"]
     assert (list(batch.task_indexes), list(batch.rollout_indexes)) == ([0, None, None], ["first", None, None])
     assert list(batch.inputs) == [input_numbers(["do it"])[0], 0, 0]

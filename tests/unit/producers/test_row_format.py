@@ -14,7 +14,18 @@ from nemo_gym.rollout_compare.producers import Plan, read_again
 from nemo_gym.rollout_compare.producers.gym.rows import ROLLOUTS
 from nemo_gym.rollout_compare.producers.json_lines import RowsFile
 from nemo_gym.rollout_compare.producers.row_format import Results, RowFormat
-from nemo_gym.rollout_compare.schema import CompareInputError, Fields, Output, Row, Wanted, input_numbers, task_input
+from nemo_gym.rollout_compare.schema import (
+    CompareInputError,
+    Fields,
+    Mark,
+    Mask,
+    MaskKind,
+    Output,
+    Row,
+    Wanted,
+    input_numbers,
+    task_input,
+)
 from tests.support import facts, source_of, write_rows
 
 
@@ -23,8 +34,9 @@ def results_of(columns: Sequence[Sequence[Any]]) -> Results:
     if "broken" in scores:
         raise CompareInputError("the score is broken")
     rewards = [math.nan if score is None else float(score) for score in scores]
-    masked = ["no score" if score is None else None for score in scores]
-    return rewards, masked, list(crashes), [None] * len(scores)
+    masked = [Mask(MaskKind.SAID, "no score") if score is None else None for score in scores]
+    marks = [None if crash is None else Mark("crash", crash) for crash in crashes]
+    return rewards, masked, marks, [None] * len(scores)
 
 
 def label(row: Row, key: str | None) -> str:

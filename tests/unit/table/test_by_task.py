@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nemo_gym.rollout_compare.table.by_task import rows_by_task
-from tests.support import PROPERTY
+from tests.properties import PROPERTY
 
 
 def test_each_task_has_its_rows_in_their_order() -> None:

@@ -218,6 +218,7 @@ class TestTable:
         add(table, ROWS[2:])
         assert facts(table) == FACTS
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("field", ["failure_kind", "task_id", "_ng_task_index", "_ng_rollout_index"])
     def test_a_row_that_is_nested_too_deeply_leaves_the_table_as_it_was(self, field: str) -> None:
         deep: list[Any] = []

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nemo_gym.rollout_compare.text.terminal import _UNSAFE, _escaped, encodable, one_line, without_escapes
-from tests.support import PROPERTY
+from tests.properties import PROPERTY
 
 ESCAPE_SEQUENCES = {
     "colour": "\x1b[31m",

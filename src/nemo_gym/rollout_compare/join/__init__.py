@@ -1,4 +1,13 @@
-"""Two tables to one list of tasks."""
+"""Two tables to one list of tasks.
+
+* `joined`: the join: which rows of two runs are attempts at one task
+* `keys`: which field tells a run's tasks apart, and the proof that it does
+* `candidates`: the fields that are tried as the key, each with what is wrong with it
+* `labels`: what tasks are called: tasksets and prefixes
+* `check`: the check of the join, by the inputs of tasks
+* `asked`: what tables do not keep, from rows read again
+* `planned`: the planned rows, and those of them that nothing became of
+"""
 
 from nemo_gym.rollout_compare.join.joined import Join, detect_task_key, join
 

@@ -9,7 +9,16 @@ from typing import Any
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.schema import Batch, Fault, Mark, Mask, attempt_part, identities_of, input_numbers
+from nemo_gym.rollout_compare.schema import (
+    Batch,
+    Fault,
+    Mark,
+    Mask,
+    MaskKind,
+    attempt_part,
+    identities_of,
+    input_numbers,
+)
 
 
 class Attempt(Struct, frozen=True, kw_only=True):
@@ -18,8 +27,9 @@ class Attempt(Struct, frozen=True, kw_only=True):
     Attributes:
         ids: For each field of the reader that may name the task its value, None where the attempt lacks it.
         reward: The reward as a finite number; None where there is none.
-        masked: Why the attempt does not count, None where it does. Without a reward there must be a reason.
-        agent_error: Why the result is doubtful, though it counts.
+        masked: Why the attempt does not count, a text being the producer's own words; None where it does. Without a
+            reward there must be a reason.
+        agent_error: Why the result is doubtful, though it counts; a text is `FIELD=VALUE`.
         failure_kind: What labels a measured result as a kind of failure.
         task_index: The task's position in what the run was given, where it is recorded.
         attempt: The attempt's number or name among those at its task, where it is recorded.
@@ -34,8 +44,8 @@ class Attempt(Struct, frozen=True, kw_only=True):
 
     ids: Mapping[str, Any]
     reward: float | None
-    masked: Mask | None = None
-    agent_error: Mark | None = None
+    masked: Mask | str | None = None
+    agent_error: Mark | str | None = None
     failure_kind: str | None = None
     task_index: Any = None
     attempt: Any = None
@@ -58,8 +68,8 @@ def batch_of(attempts: Sequence[Attempt], fields: Iterable[str], faults: Sequenc
     """
     return Batch(
         rewards=[math.nan if one.reward is None else float(one.reward) for one in attempts],
-        masked=[one.masked for one in attempts],
-        agent_errors=[one.agent_error for one in attempts],
+        masked=[_mask(one.masked) for one in attempts],
+        agent_errors=[_mark(one.agent_error) for one in attempts],
         failure_kinds=[one.failure_kind for one in attempts],
         task_indexes=[attempt_part(one.task_index) for one in attempts],
         rollout_indexes=[attempt_part(one.attempt) for one in attempts],
@@ -71,3 +81,14 @@ def batch_of(attempts: Sequence[Attempt], fields: Iterable[str], faults: Sequenc
         faults=faults,
         last_line=last,
     )
+
+
+def _mask(reason: Mask | str | None) -> Mask | None:
+    return Mask(MaskKind.SAID, reason) if isinstance(reason, str) else reason
+
+
+def _mark(said: Mark | str | None) -> Mark | None:
+    if not isinstance(said, str):
+        return said
+    field, _, value = said.partition("=")
+    return Mark(field, value)

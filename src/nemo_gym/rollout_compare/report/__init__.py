@@ -1,4 +1,9 @@
-"""Finished results to text: one renderer a file."""
+"""A finished result to text: one renderer a file.
+
+* `terminal`: the report that people read
+* `summary`: the JSON summary
+* `rerun`: the list of tasks to run again
+"""
 
 from __future__ import annotations
 

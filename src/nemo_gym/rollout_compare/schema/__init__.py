@@ -1,4 +1,12 @@
-"""The words that all packages speak: the values that one step of a comparison hands to the next."""
+"""The types that all packages use: the values that one step of a comparison hands to the next.
+
+* `batch`: rows as a reader hands them over, and where they can be read again
+* `identity`: what tells tasks and attempts apart
+* `task_input`: what the system was asked, as a number and as a label
+* `result`: tasks, their sides and categories, the result
+* `figures`: evidence, changed tests, statistics, what a gate made of them
+* `errors`: the one error that a user sees
+"""
 
 from nemo_gym.rollout_compare.schema.batch import Batch, Output, Place, Record, Source, Step, Wanted, no_rows
 from nemo_gym.rollout_compare.schema.errors import CompareInputError, Fault
@@ -28,15 +36,7 @@ from nemo_gym.rollout_compare.schema.identity import (
     text_of,
 )
 from nemo_gym.rollout_compare.schema.marks import Mark, Mask, MaskKind
-from nemo_gym.rollout_compare.schema.notes import (
-    FaultKind,
-    KeyFault,
-    KeyKind,
-    Note,
-    NoteKind,
-    PassedKey,
-    Twins,
-)
+from nemo_gym.rollout_compare.schema.notes import FaultKind, KeyFault, KeyKind, Note, NoteKind, PassedKey, Twins
 from nemo_gym.rollout_compare.schema.provenance import Provenance, ReadFile, RunSource
 from nemo_gym.rollout_compare.schema.result import (
     DEFAULT_TAIL,

@@ -17,6 +17,7 @@ class MaskKind(StrEnum):
     NON_FINITE = "non-finite reward"
     NO_RESULT = "no result"
     ERROR = "error"
+    SAID = "said"
 
 
 class Mask(Struct, frozen=True, gc=False):
@@ -25,7 +26,7 @@ class Mask(Struct, frozen=True, gc=False):
     Attributes:
         kind: The reason.
         detail: What the row says of it: MASK_SAMPLE its failure kind, NON_FINITE the reward, ERROR the producer's
-            error; None where it says nothing.
+            error, SAID the producer's own words for the reason; None where it says nothing.
     """
 
     kind: MaskKind

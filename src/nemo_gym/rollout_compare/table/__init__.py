@@ -1,1 +1,7 @@
-"""table."""
+"""One run as columns: what its rows say, where they are, which of them are of one task.
+
+* `table`: the table
+* `columns`: its columns: a few bytes a row
+* `places`: where each row can be read again
+* `by_task`: its rows, gathered by task
+"""

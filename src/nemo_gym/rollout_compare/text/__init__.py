@@ -1,1 +1,5 @@
-"""text."""
+"""Text from other machines, made plain and safe.
+
+* `terminal`: text made safe to print
+* `plain`: text made plain for readers and signatures
+"""

@@ -7,6 +7,7 @@ _DETAILED = {
     "non-finite reward": "non-finite reward ({})",
     "no result": "no result: {}",
     "error": "error: {}",
+    "said": "{}",
 }
 _WITHOUT_DETAIL = {"no result": "no result: killed or still running"}
 

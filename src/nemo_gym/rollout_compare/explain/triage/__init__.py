@@ -9,6 +9,19 @@ Everything here is a function of its arguments: no file is opened, no output wri
 comes in time that grows with their number, and names that come out are safe to print.
 
 A new kind of test output is one file with one function beside these, and one line in the tables of `readers`.
+
+* `readers`: which reader reads what
+* `pytest_text`: what pytest prints
+* `unittest_text`: what unittest prints
+* `go_test`: what `go test` prints, as text and as events
+* `cargo_test`: what `cargo test` prints
+* `ctrf`: the Common Test Report Format
+* `junit`: JUnit XML
+* `results`: single tests of one side, and what changed between two
+* `errors`: which line of an output says what went wrong
+* `anonymous`: an error without what varies from task to task
+* `signature`: the last error of an output, made anonymous
+* `clusters`: flips with one signature and one winner
 """
 
 from nemo_gym.rollout_compare.explain.triage.clusters import SignedFlip, clusters

@@ -1,4 +1,12 @@
-"""NeMo Gym's rollouts: what its rows are called and say, and the files that a run leaves beside them."""
+"""NeMo Gym's rollouts: what its rows are called and say, and the files that a run leaves beside them.
+
+* `fields`: the names of its fields
+* `rows`: how its rows are read
+* `facts`: what a row says of its result and its task
+* `failures`: the failed attempts that still stand
+* `files`: the files of a run
+* `at_hand`: rollouts that a script has at hand
+"""
 
 from nemo_gym.rollout_compare.producers.gym.at_hand import RowsAtHand
 from nemo_gym.rollout_compare.producers.gym.facts import (
