@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # what is made below, for type checkers; a test holds it agai
         old_key: str | None = None
         new_key: str | None = None
         skip_bad_lines: bool = False
+        max_line: int = 1_000_000_000
         jobs: int | None = None
         quiet: bool = False
         tail: int = 15
@@ -43,6 +44,7 @@ else:
         "text": Annotated[str, Field(min_length=1)],
         "count": Annotated[int, Field(ge=0, strict=True)],
         "number": Annotated[int, Field(ge=1, strict=True)],
+        "size": Annotated[int, Field(ge=1, strict=True)],
         "switch": bool,
         "rule": Annotated[str, Field(pattern=f"^({RULE_PATTERN})$")],
         "category": Category,

@@ -15,6 +15,7 @@ from nemo_gym.rollout_compare import __version__
 from nemo_gym.rollout_compare.app.options import DESCRIPTION, OPTIONS
 from nemo_gym.rollout_compare.app.streams import forget_stdout, guarded, print_error, print_lines, write_stream
 from nemo_gym.rollout_compare.compare.gate import RULES, is_rule, rule_form
+from nemo_gym.rollout_compare.files.lines import SIZES
 
 OK, ERROR, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -121,6 +122,17 @@ def _number(text: str) -> int:
     return int(text)
 
 
+def _size(text: str) -> int:
+    number, unit = text, ""
+    for known in SIZES:
+        if text.lower().endswith(known.lower()):
+            number, unit = text[: -len(known)], known
+            break
+    if not (number.isascii() and number.isdigit() and len(number) < _MOST_DIGITS and int(number)):
+        raise argparse.ArgumentTypeError(f"{text[:_MOST_DIGITS]!r} is not a number of bytes, such as 500MB")
+    return int(number) * SIZES.get(unit, 1)
+
+
 def _text(text: str) -> str:
     if not text:
         raise argparse.ArgumentTypeError("it is empty")
@@ -148,7 +160,7 @@ def _category(text: str) -> str:
     return text
 
 
-_TYPES = {"text": _text, "count": _count, "number": _number, "rule": _rule, "category": _category}
+_TYPES = {"text": _text, "count": _count, "number": _number, "size": _size, "rule": _rule, "category": _category}
 
 
 def version_text() -> str:

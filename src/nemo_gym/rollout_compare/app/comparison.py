@@ -37,6 +37,7 @@ class ComparisonOptions(TypedDict, total=False):
     old_key: str | None
     new_key: str | None
     skip_bad_lines: bool
+    max_line: int
     jobs: int | None
     logs_root: str | Sequence[str]
     tail: int
@@ -109,7 +110,7 @@ def compare_runs(
     with ExitStack() as stack:
         opened = [stack.enter_context(runs[side].opened()) for side in Side]
         jobs = options.jobs or default_jobs([shard.main for run in opened for shard in run.shards])
-        plans = [Plan(keys[side], options.skip_bad_lines) for side in Side]
+        plans = [Plan(keys[side], options.skip_bad_lines, options.max_line) for side in Side]
         result = compare_tables(_tables(opened, plans, jobs, watch))
         result = replace(
             result,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # what is made below, for type checkers; a test holds it agai
         old_key: str | None = None
         new_key: str | None = None
         skip_bad_lines: bool = False
+        max_line: int = 1_000_000_000
         jobs: int | None = None
         quiet: bool = False
         tail: int = 15
@@ -32,7 +33,7 @@ if TYPE_CHECKING:  # what is made below, for type checkers; a test holds it agai
         fail_on: tuple[str, ...] = ()
 
 else:
-    _TYPES = {"text": str, "count": int, "number": int, "switch": bool, "rule": str, "category": str}
+    _TYPES = {"text": str, "count": int, "number": int, "size": int, "switch": bool, "rule": str, "category": str}
 
     def _field(name: str, option: Option) -> tuple[Any, ...]:
         declared = (name, option.type_of(_TYPES[option.kind]))

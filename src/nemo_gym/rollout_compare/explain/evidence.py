@@ -20,6 +20,9 @@ from nemo_gym.rollout_compare.text.terminal import one_line, without_escapes
 LINE_LIMIT = 500
 _LINES_READ = 256
 
+#: Of a field no more than its end is read, as of a file: a text of short lines takes thirty times its size.
+_FIELD_CHARACTERS = 2 << 20
+
 _VERDICT = re.compile(r"fail|pass|error|assert|panic|exception", re.IGNORECASE)
 _PROGRESS = re.compile(r"[\d\W_]+")
 
@@ -84,7 +87,8 @@ def _output(said: Said, roots: LogRoots, lines: int) -> Output:
         except LogUnavailable as error:
             why = str(error)
     for field, text in said.texts:
-        return Output(Evidence("field", field, unavailable=why), text, False, said.logs)
+        cut = len(text) > _FIELD_CHARACTERS
+        return Output(Evidence("field", field, unavailable=why), text[-_FIELD_CHARACTERS:], cut, said.logs)
     return Output(Evidence(None, unavailable=why or nothing_said(said.fields)), None, False, said.logs)
 
 

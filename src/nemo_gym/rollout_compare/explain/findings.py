@@ -161,7 +161,7 @@ def _tests(output: Output, roots: LogRoots) -> TestResults | None:
     from nemo_gym.rollout_compare.explain.triage import merge_tests, read_test_file, read_tests
 
     reports = read_reports(output.logs, roots) if output.logs else Reports()
-    read = [read_test_file(name, data) for name, data in reports.files]
+    read = [tests for _, tests in reports.parsed(read_test_file)]
     results = merge_tests(tests for tests in read if tests)
     if results:
         return results if reports.complete and all(read) else replace(results, truncated=True)

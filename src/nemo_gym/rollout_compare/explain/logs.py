@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from msgspec import Struct
 
@@ -22,7 +22,9 @@ BLOCK_BYTES = 1 << 20
 _BYTES_PER_LINE = 4 << 10
 _MOST_BYTES = 64 << 20
 _REPORT_BYTES = 4 << 20
-_MOST_REPORTS = 500
+_REPORTS_BYTES = 64 << 20
+_MOST_REPORTS = 200
+_MOST_REMEMBERED = 4
 _CTRF = "ctrf.json"
 _MOST_PARTS = 64
 _MOST_TRIED = 4
@@ -84,16 +86,66 @@ def read_log(named: str, roots: LogRoots, lines: int) -> LogTail:
         raise LogUnavailable(f"cannot read {named}: {error}") from None
 
 
-class Reports(Struct, frozen=True):
-    """The reports of single tests in a logs folder.
+Parsed = TypeVar("Parsed")
+
+
+class Reports:
+    """The reports of single tests in a logs folder. Each is read when it is asked for, and let go before the next.
 
     Attributes:
-        files: Each file's name and its beginning, the CTRF report first: there is one, and it speaks for the whole run.
-        complete: Whether these are all that lie there, none of them cut off or unreadable.
+        complete: Whether what was read so far is all that lies there, none of it cut off or unreadable.
     """
 
-    files: tuple[tuple[str, bytes], ...] = ()
-    complete: bool = True
+    def __init__(
+        self, folder: Path = Path(), names: Sequence[str] = (), roots: LogRoots | None = None, *, complete: bool = True
+    ) -> None:
+        """Name the reports, the one first that speaks for the whole run."""
+        self._folder, self._names, self._roots = folder, names, roots or LogRoots(())
+        self.complete = complete
+
+    @property
+    def files(self) -> Iterator[tuple[str, bytes]]:
+        """Each file's name and its beginning. One that has several names counts once; together they are bounded."""
+        seen: set[tuple[int, int]] = set()
+        left = _REPORTS_BYTES
+        for name in self._names:
+            try:
+                resolved = (self._folder / name).resolve(strict=True)
+                _check_inside(self._folder / name, resolved, self._roots)
+                with _opened(self._folder / name, resolved, self._roots) as file:
+                    status = os.fstat(file.fileno())
+                    if (status.st_dev, status.st_ino) in seen:
+                        continue
+                    seen.add((status.st_dev, status.st_ino))
+                    most = min(left, _REPORT_BYTES)
+                    data = file.read(most)
+                    self.complete = self.complete and not file.read(1)
+            except (LogUnavailable, OSError, ValueError, RuntimeError):
+                self.complete = False
+            else:
+                left -= len(data)
+                if data:
+                    yield name, data
+
+    def parsed(self, parse: Callable[[str, bytes], Parsed]) -> list[tuple[str, Parsed]]:
+        """What is made of each file, by its name. It is remembered: the next flip often names the same folder."""
+        key = (self._folder, parse, self._roots, tuple(self._versions()))
+        if key not in _remembered:
+            while len(_remembered) >= _MOST_REMEMBERED:
+                del _remembered[next(iter(_remembered))]
+            found = [(name, parse(name, data)) for name, data in self.files]
+            _remembered[key] = found, self.complete
+        found, self.complete = _remembered[key]
+        return found
+
+    def _versions(self) -> Iterator[tuple[object, ...]]:
+        for name in self._names:
+            with suppress(OSError, ValueError):
+                status = os.stat(self._folder / name)
+                yield name, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+_remembered: dict[object, tuple[list[Any], bool]] = {}
 
 
 def read_reports(named: str, roots: LogRoots) -> Reports:
@@ -105,20 +157,7 @@ def read_reports(named: str, roots: LogRoots) -> Reports:
             return Reports()
     except (LogUnavailable, OSError, ValueError):
         return Reports()
-    found = []
-    complete = len(names) <= _MOST_REPORTS
-    for name in names[:_MOST_REPORTS]:
-        try:
-            resolved = (folder / name).resolve(strict=True)
-            _check_inside(folder / name, resolved, roots)
-            with _opened(folder / name, resolved, roots) as file:
-                data = file.read(_REPORT_BYTES + 1)
-        except (LogUnavailable, OSError, ValueError, RuntimeError):
-            complete = False
-        else:
-            found.append((name, data[:_REPORT_BYTES]))
-            complete = complete and len(data) <= _REPORT_BYTES
-    return Reports(tuple(found), complete)
+    return Reports(folder, names[:_MOST_REPORTS], roots, complete=len(names) <= _MOST_REPORTS)
 
 
 def _is_report(name: str) -> bool:

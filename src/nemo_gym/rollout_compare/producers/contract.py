@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.files.inputs import Input
+from nemo_gym.rollout_compare.files.lines import MOST_LINE_BYTES
 from nemo_gym.rollout_compare.schema import Attempt, Batch, Fields, Source
 
 Piece = Any
@@ -22,12 +23,14 @@ class Plan(Struct, frozen=True):
     Attributes:
         key: The field that names the task, None where it is to be found.
         skip_bad_lines: Whether a line that is not a row is left out; else it ends the reading.
+        max_line: The most bytes of a line; a longer one is not a row.
         planned: Whether the rows are planned ones, of which no result is asked.
         reward: The field or metric that is the reward, as a dotted path; the producer's main one when None.
     """
 
     key: str | None = None
     skip_bad_lines: bool = False
+    max_line: int = MOST_LINE_BYTES
     planned: bool = False
     reward: str | None = None
 

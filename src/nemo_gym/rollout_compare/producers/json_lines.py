@@ -13,10 +13,19 @@ from typing import Any
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.files.inputs import Input, check_unchanged, gone, reading
-from nemo_gym.rollout_compare.files.lines import Block, Line, LineCount, Piece, iter_blocks, pieces_of
+from nemo_gym.rollout_compare.files.lines import (
+    MOST_LINE_BYTES,
+    Block,
+    Line,
+    LineCount,
+    LongLine,
+    Piece,
+    iter_blocks,
+    pieces_of,
+)
 from nemo_gym.rollout_compare.producers.contract import Plan
 from nemo_gym.rollout_compare.producers.depth import room_for_rows
-from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, NotAnObject, RowDecoder, parse_object
+from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, LineTooLong, NotAnObject, RowDecoder, parse_object
 from nemo_gym.rollout_compare.producers.row_format import RowFormat
 from nemo_gym.rollout_compare.producers.seems import what_text_seems
 from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fields, Place, Record, Row, Wanted, no_rows
@@ -84,7 +93,7 @@ class RowsFile(Struct, frozen=True):
     ) -> Iterator[Batch]:
         """The rows of a piece, a batch for each block of lines."""
         count = LineCount(on_bytes)
-        for block in iter_blocks(piece, count):
+        for block in iter_blocks(piece, count, max_line=plan.max_line):
             fields = tuple(wanted())
             try:
                 batch = self._batch(block.lines, block.numbers, block.offsets, fields, plan)
@@ -108,6 +117,9 @@ class RowsFile(Struct, frozen=True):
         """The rows and the faults of a block in which some line is not a row."""
         last = len(block.lines) - 1
         for i, (number, offset, line) in enumerate(zip(block.numbers, block.offsets, block.lines, strict=True)):
+            if isinstance(line, LongLine):
+                yield no_rows([Fault(number, line.reason)], number)
+                continue
             try:
                 yield self._batch([line], [number], [offset], fields, plan)
             except (CompareInputError, RecursionError) as error:
@@ -117,6 +129,8 @@ class RowsFile(Struct, frozen=True):
 
     def reason_for(self, error: Exception, line: bytes, key: str | None, *, begins_file: bool, unfinished: bool) -> str:
         """Why a line was refused, with its task as far as it can be told; what it may mean when the file ends there."""
+        if isinstance(error, LineTooLong):
+            return str(error)
         if not isinstance(error, InvalidLine):
             with room_for_rows():
                 return f"{error} (task {self.format.label(parse_object(line), key)})"
@@ -135,9 +149,8 @@ class RowsFile(Struct, frozen=True):
             with reading(self.input) as (file, _):
                 for place in places:
                     file.seek(place.offset)
-                    line = file.readline().removesuffix(b"\n")
                     done += 1
-                    yield self._record(line, wanted)
+                    yield self._record(file.readline(MOST_LINE_BYTES), wanted)
         except CompareInputError as error:
             for _ in places[done:]:
                 yield error
@@ -160,14 +173,12 @@ def rows_of(
         CompareInputError: A line is not a row or does not pass, unless such lines are left out: then `faults` takes
             them.
     """
-    for block in iter_blocks(Piece(source.input)):
+    for block in iter_blocks(Piece(source.input), max_line=plan.max_line):
         last = len(block.lines) - 1
         for i, (number, offset, line) in enumerate(zip(block.numbers, block.offsets, block.lines, strict=True)):
             data = bytes(line)
             try:
-                row = parse_object(data)
-                with room_for_rows():
-                    check(row)
+                row = _checked(line, data, check)
             except CompareInputError as error:
                 begins, ends = block.begins_file and not i, block.ends_unfinished and i == last
                 reason = source.reason_for(error, data, plan.key, begins_file=begins, unfinished=ends)
@@ -176,3 +187,12 @@ def rows_of(
                 faults.append(Fault(number, reason))
             else:
                 yield number, offset, row
+
+
+def _checked(line: Line, data: bytes, check: Callable[[Row], object]) -> dict[str, Any]:
+    if isinstance(line, LongLine):
+        raise LineTooLong(line.reason)
+    row = parse_object(data)
+    with room_for_rows():
+        check(row)
+    return row

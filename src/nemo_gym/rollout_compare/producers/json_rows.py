@@ -36,6 +36,10 @@ class NotAnObject(InvalidLine):
     """A line is JSON, but not an object."""
 
 
+class LineTooLong(InvalidLine):
+    """A line is longer than a line may be."""
+
+
 def parse_object(line: bytes) -> dict[str, Any]:
     """The whole row, by the rules of `json.loads`: the plain decoder.
 

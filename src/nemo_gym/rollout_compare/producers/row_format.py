@@ -145,7 +145,7 @@ class RowFormat(Struct, frozen=True):
             tuple(
                 (field, text)
                 for field, text in zip(self.outputs, texts, strict=True)
-                if isinstance(text, str) and text.strip()
+                if isinstance(text, str) and text and not text.isspace()
             ),
             self.output_fields,
         )

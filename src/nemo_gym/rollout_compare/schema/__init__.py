@@ -32,6 +32,7 @@ from nemo_gym.rollout_compare.schema.identity import (
     attempt_parts,
     identities_of,
     identity_of,
+    kept,
     label_of,
     text_of,
 )
@@ -108,6 +109,7 @@ __all__ = [
     "input_label",
     "input_labels",
     "input_numbers",
+    "kept",
     "label_of",
     "no_rows",
     "reward_text",

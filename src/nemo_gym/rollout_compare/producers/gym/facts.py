@@ -13,11 +13,22 @@ from typing import Any, NamedTuple
 
 from nemo_gym.rollout_compare.producers.gym.fields import KEY_CANDIDATES, RESULT_PATHS
 from nemo_gym.rollout_compare.producers.json_rows import dig
-from nemo_gym.rollout_compare.schema import CompareInputError, Mark, Mask, MaskKind, Row, identity_of, label_of, text_of
+from nemo_gym.rollout_compare.schema import (
+    CompareInputError,
+    Mark,
+    Mask,
+    MaskKind,
+    Row,
+    identity_of,
+    kept,
+    label_of,
+    text_of,
+)
 
 ERROR_TEXT_LIMIT = 120
 
 _SHOWN_VALUE_LIMIT = 200
+_LAST_CHARACTERS = 1 << 12
 
 Masks = Sequence[Mask | None]
 Marks = Sequence[Mark | None]
@@ -45,7 +56,7 @@ def facts_of(reward: Any, mask_sample: Any, instance_mask: Any, failure_kind: An
         CompareInputError: The reward is not a number, or the mask is not true or false.
     """
     number = _number(reward)
-    kind = text_of(failure_kind) if failure_kind else None
+    kind = kept(text_of(failure_kind)) if failure_kind else None
     masked = _mask(mask_sample if mask_sample is not None else instance_mask, kind, number)
     finite = number if number is not None and math.isfinite(number) else None
     return Facts(finite, masked, _agent_error(error, metadata), kind if masked is None else None)
@@ -109,13 +120,22 @@ def _mask(mask_sample: Any, kind: str | None, reward: float | None) -> Mask | No
 
 def _agent_error(error: Any, metadata: Any) -> Mark | None:
     if error:
-        lines = [line for line in text_of(error).splitlines() if line.strip()]
-        return Mark("error", lines[-1].strip()[:ERROR_TEXT_LIMIT] if lines else "(blank)")
+        return Mark("error", _last_line(text_of(error))[:ERROR_TEXT_LIMIT] or "(blank)")
     if isinstance(metadata, Mapping):
         for key, value in metadata.items():
             if isinstance(key, str) and key.endswith("error_type") and value:
-                return Mark(key, text_of(value))
+                return Mark(kept(key), kept(text_of(value)))
     return None
+
+
+def _last_line(text: str) -> str:
+    """The last line that is not blank. No more of the text is split than its end: it may have millions of lines."""
+    end = _LAST_CHARACTERS
+    while True:
+        *before, last = [line for line in text[-end:].splitlines() if line.strip()] or [""]
+        if before or end >= len(text):
+            return last.strip()
+        end *= 8
 
 
 def _shown(value: Any) -> str:
