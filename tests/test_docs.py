@@ -19,7 +19,6 @@ import nemo_gym.rollout_compare.app.cli as command_line
 from nemo_gym.rollout_compare import summary_schema
 from nemo_gym.rollout_compare.app import job
 from nemo_gym.rollout_compare.app.cli import compare_parser
-from nemo_gym.rollout_compare.app.interrupts import INTERRUPTED
 from nemo_gym.rollout_compare.compare.gate import RULES, is_rule
 from nemo_gym.rollout_compare.producers.gym import fields
 from nemo_gym.rollout_compare.schema import result as schema
@@ -115,7 +114,7 @@ def test_the_readme_lists_the_parser_s_options_and_no_others() -> None:
 
 def test_the_readme_lists_the_exit_statuses() -> None:
     listed = [int(row[0]) for row in table_of(section_of("README.md", "## Exit status"))]
-    assert listed == [job.OK, job.ERROR, command_line.USAGE, job.GATE, INTERRUPTED, 128 + SIGTERM]
+    assert listed == [job.OK, command_line.ERROR, command_line.USAGE, job.GATE, command_line.INTERRUPTED, 128 + SIGTERM]
 
 
 def test_the_readme_lists_the_gate_s_rules() -> None:

@@ -15,7 +15,7 @@ from nemo_gym.rollout_compare import __version__
 from nemo_gym.rollout_compare.app.options import DESCRIPTION, OPTIONS
 from nemo_gym.rollout_compare.app.streams import forget_stdout, guarded, print_error, print_lines, write_stream
 from nemo_gym.rollout_compare.compare.gate import RULES, is_rule, rule_form
-from nemo_gym.rollout_compare.files.lines import SIZES
+from nemo_gym.rollout_compare.text.sizes import bytes_of
 
 OK, ERROR, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -123,14 +123,10 @@ def _number(text: str) -> int:
 
 
 def _size(text: str) -> int:
-    number, unit = text, ""
-    for known in SIZES:
-        if text.lower().endswith(known.lower()):
-            number, unit = text[: -len(known)], known
-            break
-    if not (number.isascii() and number.isdigit() and len(number) < _MOST_DIGITS and int(number)):
+    number = bytes_of(text)
+    if not number:
         raise argparse.ArgumentTypeError(f"{text[:_MOST_DIGITS]!r} is not a number of bytes, such as 500MB")
-    return int(number) * SIZES.get(unit, 1)
+    return number
 
 
 def _text(text: str) -> str:

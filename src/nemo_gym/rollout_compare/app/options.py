@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 from nemo_gym.rollout_compare.compare.gate import rules_in_short
-from nemo_gym.rollout_compare.files.lines import MOST_LINE_BYTES, size_text
+from nemo_gym.rollout_compare.text.sizes import MOST_LINE_BYTES, size_text
 
 DESCRIPTION = """\
 Compare two rollout JSONL files task by task.

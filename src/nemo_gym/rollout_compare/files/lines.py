@@ -12,13 +12,10 @@ from operator import add, itemgetter
 from typing import BinaryIO, NamedTuple
 
 from nemo_gym.rollout_compare.files.inputs import Input, reading
+from nemo_gym.rollout_compare.text.sizes import MOST_LINE_BYTES, size_text
 
 BLOCK_BYTES = 1 << 20
 BOM = b"\xef\xbb\xbf"
-
-#: A line may be so long if nothing else is said, and the units of sizes, largest first.
-MOST_LINE_BYTES = 1_000_000_000
-SIZES = {"GB": 1_000_000_000, "MB": 1_000_000, "kB": 1_000}
 
 _TAIL_BYTES = 1 << 16
 _OBJECT_BEGINS = {ord("{")}
@@ -45,14 +42,6 @@ class LongLine(bytes):
     def reason(self) -> str:
         """What is wrong with it."""
         return f"the line is longer than {size_text(self.most)} (--max-line)"
-
-
-def size_text(number: int) -> str:
-    """A number of bytes, in the largest unit that needs no fraction: `1GB`, `1500kB`."""
-    for unit, size in SIZES.items():
-        if number % size == 0:
-            return f"{number // size}{unit}"
-    return f"{number}B"
 
 
 class Block(NamedTuple):

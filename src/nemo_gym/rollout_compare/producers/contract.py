@@ -10,8 +10,8 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.files.inputs import Input
-from nemo_gym.rollout_compare.files.lines import MOST_LINE_BYTES
 from nemo_gym.rollout_compare.schema import Attempt, Batch, Fields, Source
+from nemo_gym.rollout_compare.text.sizes import MOST_LINE_BYTES
 
 Piece = Any
 """A part of a source that one process reads at a time; only the source knows what it is, and it can be sent."""

@@ -14,7 +14,6 @@ from msgspec import Struct
 
 from nemo_gym.rollout_compare.files.inputs import Input, check_unchanged, gone, reading
 from nemo_gym.rollout_compare.files.lines import (
-    MOST_LINE_BYTES,
     Block,
     Line,
     LineCount,
@@ -29,6 +28,7 @@ from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, LineTooLon
 from nemo_gym.rollout_compare.producers.row_format import RowFormat
 from nemo_gym.rollout_compare.producers.seems import what_text_seems
 from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fields, Place, Record, Row, Wanted, no_rows
+from nemo_gym.rollout_compare.text.sizes import MOST_LINE_BYTES
 
 
 @lru_cache(maxsize=32)
