@@ -126,7 +126,10 @@ def check_mirror(said: Said, back: Said) -> None:
     check(said.status == back.status, f"swapped: status {said.status} and {back.status}: {said.err}{back.err}")
     if said.status:
         return
-    for part in ("counts", "join", "join_check", "tasks", "clusters"):
+    both = mirrored(said.summary["clusters"]), back.summary["clusters"]  # those of one size stand in some order
+    one, other = (sorted(json.dumps(cluster, sort_keys=True) for cluster in clusters) for clusters in both)
+    check(one == other, "swapped: clusters are not mirrored")
+    for part in ("counts", "join", "join_check", "tasks"):
         check(mirrored(said.summary[part]) == back.summary[part], f"swapped: {part} is not mirrored")
     there, here = said.summary["notes"], back.summary["notes"]
     check(len(there) == len(here), f"swapped: {len(there)} notes and {len(here)}: {there} {here}")

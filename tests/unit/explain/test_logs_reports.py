@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from nemo_gym.rollout_compare.explain import logs as logs_module
-from nemo_gym.rollout_compare.explain.logs import LogRoots, LogUnavailable, Reports, read_log, read_reports
+from nemo_gym.rollout_compare.explain.logs import LogRoots, LogUnavailable, read_log, read_reports
 from tests.support import run, write_rows
 
 DEAD = "/home/somebody/runs/2031/logs/task-7"
@@ -333,5 +333,6 @@ def test_a_log_with_another_name_is_read_under_the_runs_own_folder_alone(folder:
     assert where(str(Path("outside").resolve()), roots()).endswith("outside/test-stdout.txt")
     (folder / "other.txt").hardlink_to("outside/test-stdout.txt")
     assert where("logs/other.txt", roots()) == "run/logs/other.txt"
-    with pytest.raises(LogUnavailable, match="it has another name, and lies outside the runs' folders$"):
-        where(str(Path("outside").resolve()), roots())
+    assert where(str(Path("outside").resolve()), roots()).endswith(
+        "it has another name, and lies outside the runs' folders"
+    )

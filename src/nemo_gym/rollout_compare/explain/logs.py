@@ -124,12 +124,12 @@ class Reports:
                 self.complete = False
             else:
                 left -= len(data)
-                if data:
+                if most:
                     yield name, data
 
     def parsed(self, parse: Callable[[str, bytes], Parsed]) -> list[tuple[str, Parsed]]:
         """What is made of each file, by its name. It is remembered: the next flip often names the same folder."""
-        key = (self._folder, parse, self._roots, tuple(self._versions()))
+        key = (self._folder, parse, self._roots, tuple(self._names), tuple(self._versions()))
         if key not in _remembered:
             while len(_remembered) >= _MOST_REMEMBERED:
                 del _remembered[next(iter(_remembered))]

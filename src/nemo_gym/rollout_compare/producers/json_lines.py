@@ -28,7 +28,6 @@ from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, LineTooLon
 from nemo_gym.rollout_compare.producers.row_format import RowFormat
 from nemo_gym.rollout_compare.producers.seems import what_text_seems
 from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fields, Place, Record, Row, Wanted, no_rows
-from nemo_gym.rollout_compare.text.sizes import MOST_LINE_BYTES
 
 
 @lru_cache(maxsize=32)
@@ -150,7 +149,7 @@ class RowsFile(Struct, frozen=True):
                 for place in places:
                     file.seek(place.offset)
                     done += 1
-                    yield self._record(file.readline(MOST_LINE_BYTES), wanted)
+                    yield self._record(file.readline(), wanted)
         except CompareInputError as error:
             for _ in places[done:]:
                 yield error

@@ -19,7 +19,7 @@ Attempt = tuple[int | str, int | str]
 
 
 #: Texts of rows that are longer are not kept whole.
-MOST_CHARACTERS = 4096
+MOST_CHARACTERS = 1 << 14
 _KEPT = 1000
 
 
