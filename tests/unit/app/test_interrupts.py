@@ -123,7 +123,9 @@ def test_often_and_at_any_moment_while_standard_input_is_copied(long_pair: list[
             if program.poll() is None:
                 os.killpg(program.pid, signal.SIGINT)
         _, complaint = program.communicate(timeout=60)
-        assert (program.returncode in (0, 130), complaint, list(copies.iterdir())) == (True, b"", [])
+        # In its very last moments, when all is done and printed, the interpreter itself ends by the signal.
+        assert program.returncode in (0, 130, -signal.SIGINT)
+        assert (complaint, list(copies.iterdir())) == (b"", [])
         with pytest.raises(ProcessLookupError):
             os.killpg(program.pid, 0)
 
