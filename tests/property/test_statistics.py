@@ -12,11 +12,13 @@ from scipy import stats
 
 from nemo_gym.rollout_compare.compare import paired
 from nemo_gym.rollout_compare.compare.distributions import fisher_exact_two_sided, student_t_quantile
-from nemo_gym.rollout_compare.compare.paired import mcnemar_exact
+from nemo_gym.rollout_compare.compare.interval import tango_interval
+from nemo_gym.rollout_compare.compare.paired import mcnemar_mid_p
 from nemo_gym.rollout_compare.compare.repeats import compare_repeats
-from nemo_gym.rollout_compare.compare.statistics import UnmeasuredTask, paired_statistics
+from nemo_gym.rollout_compare.compare.statistics import MeasuredTasks, paired_statistics
 from nemo_gym.rollout_compare.compare.task_side import summarize_side
-from nemo_gym.rollout_compare.schema import SignificanceTest, Statistics, Unmeasured, Verdict
+from nemo_gym.rollout_compare.compare.unmeasured import UnmeasuredTask
+from nemo_gym.rollout_compare.schema import CarriedBy, Selection, SignificanceTest, Statistics, Unmeasured, Verdict
 
 Pairs = list[tuple[float, float]]
 
@@ -46,7 +48,14 @@ UNMEASURED = st.lists(st.tuples(st.none() | EIGHTHS, st.none()) | st.tuples(st.n
 
 
 def statistics_of(pairs: Pairs, unmeasured: list[UnmeasuredTask] | None = None) -> Statistics:
-    return paired_statistics([old for old, _ in pairs], [new for _, new in pairs], unmeasured or [])
+    return paired_statistics(
+        MeasuredTasks(
+            old=[old for old, _ in pairs],
+            new=[new for _, new in pairs],
+            labels=[f"{old!r} {new!r}" if old < new else f"{new!r} {old!r}" for old, new in pairs],
+            unmeasured=unmeasured or [],
+        )
+    )
 
 
 def negated(value: float | None) -> float | None:
@@ -58,7 +67,6 @@ def negated(value: float | None) -> float | None:
 def test_swapping_the_sides_mirrors_what_has_a_sign(pairs: Pairs, unmeasured: list[UnmeasuredTask]) -> None:
     there = statistics_of(pairs, unmeasured)
     back = statistics_of([(new, old) for old, new in pairs], [(new, old) for old, new in unmeasured])
-    bounds = there.unmeasured
     assert back == replace(
         there,
         mean_old=there.mean_new,
@@ -69,7 +77,27 @@ def test_swapping_the_sides_mirrors_what_has_a_sign(pairs: Pairs, unmeasured: li
         old_wins=there.new_wins,
         new_wins=there.old_wins,
         verdict=MIRRORED.get(there.verdict, there.verdict),
-        unmeasured=bounds and Unmeasured(bounds.tasks, -bounds.delta_best, -bounds.delta_worst),
+        chance_better=None if there.chance_better is None else pytest.approx(1 - there.chance_better),
+        wins_say=MIRRORED[there.wins_say] if there.wins_say else None,
+        carried_by=there.carried_by and CarriedBy(there.carried_by.task, -there.carried_by.delta_without),
+        unmeasured=there.unmeasured and mirrored(there.unmeasured),
+    )
+
+
+def mirrored(bounds: Unmeasured) -> Unmeasured:
+    other = {"old": "new", "new": "old"}
+    return Unmeasured(
+        bounds.tasks,
+        negated(bounds.delta_best),
+        negated(bounds.delta_worst),
+        negated(bounds.high),
+        negated(bounds.low),
+        negated(bounds.as_failed),
+        bounds.could_overturn,
+        tuple(
+            Selection(other[one.side], one.tasks, one.mean, one.mean_measured, one.p_value)
+            for one in reversed(bounds.selection)
+        ),
     )
 
 
@@ -99,10 +127,11 @@ def test_identical_tasks_leave_wins_and_p_alone(pairs: Pairs, identical: list[fl
 @settings(deadline=None)
 def test_an_interval_holds_its_delta_and_p_is_a_probability(pairs: Pairs) -> None:
     statistics = statistics_of(pairs)
-    assert (statistics.ci_low is None) == (statistics.ci_high is None) == (statistics.detectable is None)
+    assert (statistics.ci_low is None) == (statistics.ci_high is None) == (statistics.interval is None)
     if statistics.ci_low is not None and statistics.ci_high is not None and statistics.delta is not None:
-        assert statistics.ci_low < statistics.delta < statistics.ci_high
-        assert statistics.detectable is not None
+        assert statistics.ci_low <= statistics.delta <= statistics.ci_high
+        assert statistics.ci_low < statistics.ci_high
+    if statistics.detectable is not None:
         assert 0 < statistics.detectable < math.inf
     assert (statistics.test is None) == (statistics.p_value is None)
     assert statistics.p_value is None or 0 < statistics.p_value <= 1
@@ -112,19 +141,16 @@ def test_an_interval_holds_its_delta_and_p_is_a_probability(pairs: Pairs) -> Non
 @settings(deadline=None)
 def test_what_is_missing_has_a_reason_and_the_verdict_follows_p(pairs: Pairs, unmeasured: list[UnmeasuredTask]) -> None:
     statistics = statistics_of(pairs, unmeasured)
-    figures = (statistics.delta, statistics.ci_low, statistics.p_value, statistics.detectable)
-    if None in figures or statistics.verdict is Verdict.CANNOT_TELL or (unmeasured and not statistics.unmeasured):
-        assert statistics.reason
-    else:
-        assert statistics.reason is None
+    absent = {name for name in Statistics.__struct_fields__ if getattr(statistics, name) is None}
+    assert set(statistics.why_null) == absent - {"reason"}
+    assert (statistics.reason is None) == (statistics.verdict is not Verdict.CANNOT_TELL)
     if statistics.verdict in MIRRORED:
         assert statistics.p_value is not None
         assert statistics.p_value < 0.05
         assert statistics.delta is not None
         assert (statistics.delta > 0) == (statistics.verdict is Verdict.BETTER)
     if statistics.verdict is Verdict.NO_SIGNIFICANT_CHANGE:
-        assert statistics.p_value is not None
-        assert statistics.p_value >= 0.05
+        assert statistics.p_value is None or statistics.p_value >= 0.05
 
 
 @given(pairs_of(EIGHTHS), UNMEASURED)
@@ -141,6 +167,8 @@ def test_bounds_hold_every_delta_the_unmeasured_tasks_could_have_made(
     for _ in range(5):
         filled = [tuple(draw.random() if reward is None else reward for reward in task) for task in unmeasured]
         delta = math.fsum(new - old for old, new in [*pairs, *filled]) / (len(pairs) + len(filled))
+        assert bounds.delta_worst is not None
+        assert bounds.delta_best is not None
         assert bounds.delta_worst - 1e-12 <= delta <= bounds.delta_best + 1e-12
 
 
@@ -151,18 +179,34 @@ def test_figures_of_0_and_1_agree_with_scipy(pairs: Pairs) -> None:
     changed = statistics.old_wins + statistics.new_wins
     if changed and len(pairs) > 1:
         assert statistics.test is SignificanceTest.MCNEMAR
-        assert statistics.p_value == pytest.approx(stats.binomtest(statistics.new_wins, changed).pvalue, rel=1e-9)
-    if statistics.ci_low is not None:
-        old, new = zip(*pairs, strict=True)
-        expected = stats.ttest_rel(new, old).confidence_interval(0.95)
-        assert (statistics.ci_low, statistics.ci_high) == pytest.approx(tuple(expected), abs=1e-9)
+        assert statistics.p_value == pytest.approx(mid_p(statistics.new_wins, changed), rel=1e-9)
+    if pairs:
+        expected = tango_interval(statistics.old_wins, statistics.new_wins, len(pairs))
+        assert (statistics.ci_low, statistics.ci_high) == expected
+
+
+def mid_p(wins: int, changed: int) -> float:
+    if 2 * wins == changed:
+        return 1.0
+    return float(stats.binomtest(wins, changed).pvalue - stats.binom.pmf(wins, changed, 0.5))
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 200), st.sampled_from([0.9, 0.95]))
+def test_tangos_interval_is_mirrored_and_lies_around_the_difference(c: int, b: int, same: int, sure: float) -> None:
+    n = max(1, c + b + same)
+    low, high = tango_interval(c, b, n, sure)
+    assert -1 <= low <= (b - c) / n <= high <= 1
+    assert tango_interval(b, c, n, sure) == (-high, -low)
+    narrow = tango_interval(c, b, n, sure - 0.1)
+    assert low <= narrow[0] <= narrow[1] <= high
 
 
 @given(st.integers(0, 200_000), st.integers(0, 200_000))
 @example(0, 0)
 def test_mcnemar_agrees_with_scipy(old_wins: int, new_wins: int) -> None:
-    expected = stats.binomtest(old_wins, old_wins + new_wins).pvalue if old_wins + new_wins else 1.0
-    assert mcnemar_exact(old_wins, new_wins) == pytest.approx(expected, rel=1e-9, abs=1e-280)
+    assert mcnemar_mid_p(old_wins, new_wins) == pytest.approx(
+        mid_p(old_wins, old_wins + new_wins), rel=1e-7, abs=1e-280
+    )
 
 
 @given(st.floats(0.5, 0.9999), st.integers(1, 10**7))
@@ -191,4 +235,6 @@ def test_repeats_agree_with_scipy(old: list[float], new: list[float]) -> None:
     assert repeats.p_value == pytest.approx(stats.fisher_exact(table).pvalue, rel=1e-9)
     assert (repeats.old_solved, repeats.old_attempts) == (table[0][0], len(old))
     assert (repeats.new_solved, repeats.new_attempts) == (table[1][0], len(new))
-    assert repeats.within_noise == (repeats.p_value > 0.05)
+    fewest = stats.fisher_exact([[len(old), 0], [0, len(new)]]).pvalue
+    assert repeats.too_few_attempts == (fewest > 0.05)
+    assert repeats.within_noise == (repeats.p_value > 0.05 >= fewest)

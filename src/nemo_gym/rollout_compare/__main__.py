@@ -27,9 +27,9 @@ def module_main() -> int:
 
 def _program(prog: str) -> int:
     try:
-        from nemo_gym.rollout_compare.files.signals import end_quietly
+        from nemo_gym.rollout_compare.app.interrupts import end_on_interrupt
 
-        end_quietly()
+        end_on_interrupt()
         from nemo_gym.rollout_compare.app.cli import main
     except KeyboardInterrupt:
         return INTERRUPTED

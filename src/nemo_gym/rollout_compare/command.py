@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from nemo_gym.rollout_compare.app.job import run_job
-from nemo_gym.rollout_compare.app.options import DESCRIPTION, OPTIONS, Option
+from nemo_gym.rollout_compare.app.options import DESCRIPTION, OPTIONS, ORDERS, Option
 from nemo_gym.rollout_compare.app.values import Options
-from nemo_gym.rollout_compare.compare.gate import RULE_PATTERN
+from nemo_gym.rollout_compare.compare import RULE_PATTERN
 from nemo_gym.rollout_compare.schema import Category
 
 if TYPE_CHECKING:  # what is made below, for type checkers; a test holds it against the table
@@ -24,19 +24,33 @@ if TYPE_CHECKING:  # what is made below, for type checkers; a test holds it agai
         key: str | None = None
         old_key: str | None = None
         new_key: str | None = None
+        format: str | None = None
+        old_format: str | None = None
+        new_format: str | None = None
+        reward: str | None = None
+        old_reward: str | None = None
+        new_reward: str | None = None
         skip_bad_lines: bool = False
         max_line: int = 1_000_000_000
         jobs: int | None = None
         quiet: bool = False
+        margin: float | None = None
+        tolerance: float = 1e-9
+        count_measured: bool = False
+        by: tuple[str, ...] = ()
+        cluster: str | None = None
         tail: int = 15
         both_sides: bool = False
         logs_root: str | tuple[str, ...] | None = None
         max_flips: int | None = None
+        hide_noise: bool = False
+        sort: str = "size"
         only: tuple[Category, ...] = ()
         json_output: str | None = None
         json_stdout: bool = False
         rerun: str | None = None
         fail_on: tuple[str, ...] = ()
+        allow: str | None = None
 
 else:
     #: One value of an option, by its kind.
@@ -45,9 +59,11 @@ else:
         "count": Annotated[int, Field(ge=0, strict=True)],
         "number": Annotated[int, Field(ge=1, strict=True)],
         "size": Annotated[int, Field(ge=1, strict=True)],
+        "amount": Annotated[float, Field(ge=0, allow_inf_nan=False)],
         "switch": bool,
         "rule": Annotated[str, Field(pattern=f"^({RULE_PATTERN})$")],
         "category": Category,
+        "order": Annotated[str, Field(pattern=f"^({'|'.join(ORDERS)})$")],
     }
 
     def _field(option: Option) -> tuple[Any, Any]:

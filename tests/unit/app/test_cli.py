@@ -43,7 +43,13 @@ SURFACE: dict[str, tuple[str, Any]] = {
 }
 
 #: What an option may be given; texts, numbers and switches aside.
-VALUES = {"fail_on": ["worse", "lost>3"], "only": ["masked", "flipped_agent_error"]}
+VALUES: dict[str, list[Any]] = {
+    "fail_on": ["worse", "lost>3"],
+    "only": ["masked", "flipped_agent_error"],
+    "margin": [0.02, 1.0],
+    "tolerance": [0.0, 0.5],
+    "sort": ["size", "label"],
+}
 
 
 @pytest.fixture
@@ -90,7 +96,7 @@ def test_every_option_is_a_field_and_every_field_an_option() -> None:
 def test_every_field_is_described_and_its_option_says_the_same() -> None:
     for name, field in RolloutCompareConfig.model_fields.items():
         assert field.description
-        assert (actions()[name].help or "").startswith(field.description)
+        assert (actions()[name].help or "").startswith(field.description.replace("%", "%%"))
 
 
 @pytest.mark.parametrize("field", sorted(set(RolloutCompareConfig.model_fields) - {"old_rollouts", "new_rollouts"}))

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from nemo_gym.rollout_compare import __main__ as programs
-from nemo_gym.rollout_compare.app import cli
+from nemo_gym.rollout_compare.app import cli, interrupts
 from nemo_gym.rollout_compare.files import signals
 from tests.support import write_rows
 
@@ -149,7 +149,7 @@ def test_a_program_is_its_name_and_its_arguments(program: object, called: str, m
     monkeypatch.setattr(cli, "main", told)
     assert callable(program)
     assert program() == 3
-    assert seen == [(["a", "b"], called, signals._end)]
+    assert seen == [(["a", "b"], called, interrupts._end)]
 
 
 @pytest.mark.parametrize(
@@ -167,6 +167,6 @@ def test_what_keeps_a_program_from_being_loaded(
     def fail() -> None:
         raise error
 
-    monkeypatch.setattr(signals, "end_quietly", fail)
+    monkeypatch.setattr(interrupts, "end_on_interrupt", fail)
     assert programs.compare_main() == status
     assert capfd.readouterr() == ("", said)

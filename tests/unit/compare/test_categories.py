@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from nemo_gym.rollout_compare.compare.categories import MOST_AGREEING, compare_rollouts
+from nemo_gym.rollout_compare.compare.questions import Questions
 from nemo_gym.rollout_compare.compare.task_side import summarize_side
 from nemo_gym.rollout_compare.producers.gym.failures import failed_attempt
 from nemo_gym.rollout_compare.report.notes import note_message, note_names, note_text
@@ -457,11 +458,11 @@ class TestNotes:
         assert tasks == ("a",)
 
     def test_the_same_tasks_with_other_numbers_of_rows_are_noted_apart(self) -> None:
-        notes = self.notes(rows(a=1) * 2, rows(a=1) * 3)
+        notes = self.notes(rows(a=1, b=1) * 2, rows(a=1, b=1) * 3)
         assert [message.split(",")[0] for message, _ in notes] == [
-            "the old run has several rows a task (1 task x 2 attempts)",
-            "the new run has several rows a task (1 task x 3 attempts)",
-            "1 of 1 joined task has different numbers of attempts on the two sides",
+            "the old run has several rows a task (2 tasks x 2 attempts)",
+            "the new run has several rows a task (2 tasks x 3 attempts)",
+            "2 of 2 joined tasks have different numbers of attempts on the two sides",
         ]
 
     def test_different_tasks_on_both_sides_are_noted_apart(self) -> None:
@@ -475,3 +476,69 @@ class TestNotes:
         keyed = [{"task_id": {"taskset": name, "id": "x"}, "reward": 1} for name in "AB"]
         keyed.append({"task_id": {"taskset": "A", "id": "y"}, "reward": 1})
         assert [tasks for _, tasks in self.notes(keyed, rows(x=1, y=1))] == [("A", "B"), ("x",)]
+
+
+# Questions
+
+
+def attempts(**tasks: str) -> list[Row]:
+    """Rows of tasks by their marks: solved 1, failed 0, masked with the reward 1 a dash."""
+    return [
+        {"task_id": task, "reward": int(mark != "0"), "mask_sample": mark == "-"}
+        for task, marks in tasks.items()
+        for mark in marks
+    ]
+
+
+class TestQuestions:
+    def test_a_partly_masked_task_is_masked_unless_its_measured_rows_are_asked_for(self) -> None:
+        old, new = attempts(a="11-0", b="11-", c="1--", d="--"), attempts(a="0001", b="11", c="--", d="1")
+        unasked = compare_rollouts(old, new)
+        assert [task.category for task in unasked.tasks] == [Category.MASKED] * 4
+        asked = compare_rollouts(old, new, questions=Questions(count_measured=True))
+        assert [task.category for task in asked.tasks] == [
+            Category.FLIPPED,
+            Category.IDENTICAL,
+            Category.MASKED,
+            Category.MASKED,
+        ]
+        [flip] = asked.flips
+        assert flip.comparison.old
+        assert (flip.comparison.old.rows, flip.comparison.old.reward, flip.comparison.old.solved) == (3, 2 / 3, 2)
+        assert flip.comparison.winner is Side.OLD
+        assert unasked.statistics
+        assert asked.statistics
+        assert unasked.statistics.delta == asked.statistics.delta
+
+    def test_a_row_that_does_not_count_tells_of_no_flip(self) -> None:
+        """The masked row has the reward 1 and would be the winner's best."""
+        rows = [{"task_id": "a", "reward": reward} for reward in (0.5, 0.75)]
+        old = [{"task_id": "a", "reward": 1, "mask_sample": True}, *rows]
+        asked = compare_rollouts(old, [{"task_id": "a", "reward": 0}], questions=Questions(count_measured=True))
+        assert asked.flips[0].rows.old.line == 3
+
+    def test_rewards_within_the_tolerance_are_identical(self) -> None:
+        old, new = ([{"task_id": "a", "reward": reward}] for reward in (0.5, 0.515))
+        assert compare_rollouts(old, new).tasks[0].category is Category.FLIPPED
+        asked = compare_rollouts(old, new, questions=Questions(tolerance=0.02))
+        assert asked.tasks[0].category is Category.IDENTICAL
+        assert asked.statistics
+        assert (asked.statistics.new_wins, asked.statistics.delta) == (0, 0.0)
+
+    def test_groups_are_the_values_of_fields_of_the_old_row_or_else_the_new_one(self) -> None:
+        old = [{"task_id": f"{n:02}", "reward": 1, "meta": {"kind": "easy"} if n < 6 else {}} for n in range(18)]
+        new = [{"task_id": f"{n:02}", "reward": 1, "meta": {"kind": 7 if n < 12 else None}} for n in range(18)]
+        asked = compare_rollouts(old, new, questions=Questions(by=("meta.kind",), cluster="task_id"))
+        assert asked.statistics
+        assert asked.statistics.subsets
+        [subsets] = asked.statistics.subsets
+        assert (subsets.field, [group.name for group in subsets.groups]) == ("meta.kind", ["(none)", "7", "easy"])
+        assert asked.statistics.clustered
+        assert (asked.statistics.clustered.field, asked.statistics.clustered.groups) == ("task_id", 18)
+
+    def test_tasksets_are_groups_unasked(self) -> None:
+        rows = [{"task_id": {"taskset": name, "task_id": str(n)}, "reward": 1} for name in ("x", "y") for n in range(6)]
+        result = compare_rollouts(rows, rows, "task_id")
+        assert result.statistics
+        assert result.statistics.subsets
+        assert [group.name for group in result.statistics.subsets[0].groups] == ["x", "y"]

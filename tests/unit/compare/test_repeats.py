@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from nemo_gym.rollout_compare.compare.repeats import compare_repeats, is_flaky, solved_of
-from nemo_gym.rollout_compare.schema import Repeats, TaskSide
+from nemo_gym.rollout_compare.schema import Mask, MaskKind, Measured, Repeats, TaskSide
 
 
 def near(p_value: float) -> Any:
@@ -37,10 +37,18 @@ def test_p_exactly_at_the_noise_level_is_beyond_it() -> None:
 
 
 @pytest.mark.parametrize("tried", [2, 3])
-def test_fewer_than_four_attempts_never_leave_the_noise(tried: int) -> None:
-    repeats = compare_repeats(attempts(tried, tried), attempts(0, tried))
-    assert repeats is not None
-    assert repeats.within_noise
+def test_fewer_than_four_attempts_a_side_cannot_tell(tried: int) -> None:
+    for new in range(tried):
+        repeats = compare_repeats(attempts(tried, tried), attempts(new, tried))
+        assert repeats is not None
+        assert (repeats.within_noise, repeats.too_few_attempts) == (False, True)
+
+
+def test_measured_attempts_count_where_others_are_masked() -> None:
+    """By hand: 4 of 4 against 0 of 4 comes up in 2 of C(8, 4) = 70 ways."""
+    old = TaskSide(5, 0.8, 5, Mask(MaskKind.MASK_SAMPLE), masked_rows=1, measured_part=Measured(4, 1.0, 4))
+    assert compare_repeats(old, attempts(0, 4)) == Repeats(4, 4, 0, 4, near(2 / 70), False)
+    assert compare_repeats(TaskSide(2, 0.5, 2, Mask(MaskKind.MASK_SAMPLE), masked_rows=2), attempts(0, 4)) is None
 
 
 @pytest.mark.parametrize(

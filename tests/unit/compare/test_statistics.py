@@ -3,6 +3,8 @@
 import doctest
 import json
 import math
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -11,23 +13,18 @@ import pytest
 from msgspec import to_builtins
 from scipy import stats
 
-from nemo_gym.rollout_compare.compare.statistics import (
-    UnmeasuredTask,
-    paired_statistics,
-    task_statistics,
-    unmeasured_bounds,
-)
+from nemo_gym.rollout_compare.compare.attempts import Case
+from nemo_gym.rollout_compare.compare.interval import tango_interval
+from nemo_gym.rollout_compare.compare.statistics import MeasuredTasks, paired_statistics
+from nemo_gym.rollout_compare.compare.unmeasured import UnmeasuredTask
 from nemo_gym.rollout_compare.schema import (
-    Category,
-    Mask,
-    MaskKind,
-    Side,
+    Conclusion,
+    IntervalKind,
     SignificanceTest,
     Statistics,
-    TaskComparison,
-    TaskSide,
     Unmeasured,
     Verdict,
+    Why,
 )
 
 
@@ -43,10 +40,10 @@ def solved(*, old: int = 0, new: int = 0, both: int = 0, neither: int = 0) -> tu
     )
 
 
-def without_figures(n: int, reason: str, **known: object) -> Statistics:
-    figures: dict[str, object] = dict.fromkeys(Statistics.__struct_fields__)
-    figures |= {"n": n, "old_wins": 0, "new_wins": 0, "verdict": Verdict.CANNOT_TELL, "reason": reason}
-    return Statistics(**(figures | known))  # type: ignore[arg-type]
+def figures_of(
+    old: Sequence[float], new: Sequence[float], unmeasured: Sequence[UnmeasuredTask] = (), **asked: Any
+) -> Statistics:
+    return paired_statistics(MeasuredTasks(old=old, new=new, unmeasured=unmeasured), **asked)
 
 
 def test_the_examples_of_the_documentation() -> None:
@@ -55,239 +52,204 @@ def test_the_examples_of_the_documentation() -> None:
     assert (failed, tried > 0) == (0, True)
 
 
-def test_the_fields_are_those_of_the_summary() -> None:
-    names = (
-        "n mean_old mean_new delta ci_low ci_high old_wins new_wins p_value test detectable verdict reason unmeasured"
-    )
-    assert Statistics.__struct_fields__ == tuple(names.split())
-    assert Unmeasured.__struct_fields__ == ("tasks", "delta_worst", "delta_best")
-
-
 def test_a_comparison_of_pass_rates() -> None:
     old, new = solved(old=31, new=41, both=100, neither=68)
     error = math.sqrt((72 - 240 * (10 / 240) ** 2) / 239 / 240)
-    margin = stats.t.ppf(0.975, 239) * error
-    assert paired_statistics(old, new) == Statistics(
-        n=240,
-        mean_old=near(131 / 240),
-        mean_new=near(141 / 240),
-        delta=near(10 / 240),
-        ci_low=near(10 / 240 - margin),
-        ci_high=near(10 / 240 + margin),
-        old_wins=31,
-        new_wins=41,
-        p_value=near(stats.binomtest(31, 72).pvalue),
-        test=SignificanceTest.MCNEMAR,
-        detectable=near((stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) * error),
-        verdict=Verdict.NO_SIGNIFICANT_CHANGE,
-        reason=None,
-        unmeasured=Unmeasured(0, near(10 / 240), near(10 / 240)),
-    )
+    low, high = tango_interval(31, 41, 240)
+    found = figures_of(old, new)
+    assert (found.n, found.pass_fail, found.old_wins, found.new_wins) == (240, True, 31, 41)
+    assert (found.mean_old, found.mean_new, found.delta) == (near(131 / 240), near(141 / 240), near(10 / 240))
+    assert (found.ci_low, found.ci_high, found.interval) == (low, high, IntervalKind.TANGO)
+    exact = stats.binomtest(31, 72).pvalue
+    assert (found.p_value, found.test) == (near(exact - stats.binom.pmf(31, 72, 0.5)), SignificanceTest.MCNEMAR)
+    assert found.detectable == near((stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) * error)
+    assert (found.verdict, found.reason, found.borderline) == (Verdict.NO_SIGNIFICANT_CHANGE, None, False)
+    assert found.p_value is not None
+    assert found.chance_better == near(1 - found.p_value / 2)
+    assert found.to_decide is not None
+    assert found.unmeasured == Unmeasured(0, near(10 / 240), near(10 / 240), low, high, near(10 / 240))
 
 
 def test_a_comparison_of_partial_rewards() -> None:
     draw = Random(1)
     old = [draw.randint(0, 8) / 8 for _ in range(12)]
     new = [min(1.0, reward + draw.randint(0, 3) / 8) for reward in old]
-    statistics = paired_statistics(old, new)
+    found = figures_of(old, new)
     expected = stats.ttest_rel(new, old).confidence_interval(0.95)
-    assert (statistics.ci_low, statistics.ci_high) == pytest.approx(tuple(expected), rel=1e-9)
-    assert statistics.test is SignificanceTest.SIGN_FLIP
-    assert statistics.p_value == 2 / 2 ** (statistics.old_wins + statistics.new_wins)
-    assert statistics.verdict is Verdict.BETTER
+    assert (found.ci_low, found.ci_high) == pytest.approx(tuple(expected), rel=1e-9)
+    assert (found.interval, found.test) == (IntervalKind.PAIRED_T, SignificanceTest.SIGN_FLIP)
+    assert found.p_value == 1 / 2 ** (found.old_wins + found.new_wins)
+    assert (found.verdict, found.pass_fail, found.chance_better) == (Verdict.BETTER, False, None)
 
 
-@pytest.mark.parametrize(
-    ("old_wins", "new_wins", "verdict"),
-    [
-        (0, 5, Verdict.CANNOT_TELL),
-        (5, 0, Verdict.CANNOT_TELL),
-        (0, 6, Verdict.BETTER),
-        (6, 0, Verdict.WORSE),
-        (1, 7, Verdict.NO_SIGNIFICANT_CHANGE),
-        (1, 8, Verdict.BETTER),
-        (8, 1, Verdict.WORSE),
-        (3, 3, Verdict.NO_SIGNIFICANT_CHANGE),
-    ],
-)
 @pytest.mark.parametrize("scale", [1.0, 0.5])
-def test_verdict(old_wins: int, new_wins: int, verdict: Verdict, scale: float) -> None:
-    """With all changes of one size the sign-flip test is McNemar's."""
+@pytest.mark.parametrize(("old_wins", "new_wins"), [(0, 5), (6, 0), (1, 7), (2, 8), (8, 1), (3, 3)])
+def test_with_all_changes_of_one_size_the_sign_flip_test_is_mcnemars(
+    old_wins: int, new_wins: int, scale: float
+) -> None:
     old, new = ([reward * scale for reward in side] for side in solved(old=old_wins, new=new_wins, both=90))
-    statistics = paired_statistics(old, new)
-    assert statistics.verdict is verdict
-    assert statistics.p_value == pytest.approx(stats.binomtest(old_wins, old_wins + new_wins).pvalue)
+    expected = figures_of(*solved(old=old_wins, new=new_wins, both=90))
+    found = figures_of(old, new)
+    assert found.verdict is expected.verdict
+    assert found.p_value == pytest.approx(expected.p_value)
 
 
 def test_mcnemar_is_for_rewards_that_are_all_0_or_1() -> None:
     old, new = solved(old=2, new=9, both=3)
-    assert paired_statistics(old, new).test is SignificanceTest.MCNEMAR
-    assert paired_statistics([*old, 0.5], [*new, 0.5]).test is SignificanceTest.SIGN_FLIP
-    assert paired_statistics([*old, 0.0], [*new, 0.5]).test is SignificanceTest.SIGN_FLIP
-    assert paired_statistics([*old, 1], [*new, -0.0]).test is SignificanceTest.MCNEMAR
+    assert figures_of(old, new).test is SignificanceTest.MCNEMAR
+    assert figures_of([*old, 0.5], [*new, 0.5]).test is SignificanceTest.SIGN_FLIP
+    assert figures_of([*old, 0.0], [*new, 0.5]).test is SignificanceTest.SIGN_FLIP
+    assert figures_of([*old, 1], [*new, -0.0]).test is SignificanceTest.MCNEMAR
 
 
 def test_sums_are_rounded_once() -> None:
-    statistics = paired_statistics([1e100, 1.0, -1e100], [-1e100, 1e100, 2.0])
-    assert (statistics.mean_old, statistics.mean_new) == (1 / 3, 2 / 3)
-    assert unmeasured_bounds([], [], [(0.1, None)] * 10) == Unmeasured(10, delta_worst=-0.1, delta_best=0.9)
+    found = figures_of([1e100, 1.0, -1e100], [-1e100, 1e100, 2.0])
+    assert (found.mean_old, found.mean_new) == (1 / 3, 2 / 3)
+    bounds = figures_of([], [], [(0.1, None)] * 10).unmeasured
+    assert bounds is not None
+    assert (bounds.delta_worst, bounds.delta_best) == (-0.1, 0.9)
 
 
 def test_no_task() -> None:
-    reason = "no task was measured on both sides: run the masked and missing tasks again"
-    assert paired_statistics([], []) == without_figures(0, reason)
-    bounds = Unmeasured(2, delta_worst=-1.0, delta_best=0.5)
-    assert paired_statistics([], [], [(1.0, None), (None, None)]) == without_figures(0, reason, unmeasured=bounds)
+    found = figures_of([], [], [(1.0, None), (None, None)])
+    assert found.reason == "no task was measured on both sides: run the masked and missing tasks again"
+    assert (found.n, found.verdict, found.delta, found.p_value) == (0, Verdict.CANNOT_TELL, None, None)
+    assert found.unmeasured is not None
+    assert (found.unmeasured.tasks, found.unmeasured.delta_worst, found.unmeasured.delta_best) == (2, -1.0, 0.5)
+    nothing = figures_of([], [])
+    assert (nothing.unmeasured, nothing.why_null["unmeasured"]) == (None, Why.NO_TASK)
 
 
-def test_one_task_has_a_difference_and_nothing_else() -> None:
-    assert paired_statistics([0.0], [1.0]) == without_figures(
-        1,
-        "one task cannot tell a difference from noise: it takes 6 changed tasks or more",
-        mean_old=0.0,
-        mean_new=1.0,
-        delta=1.0,
-        new_wins=1,
-        unmeasured=Unmeasured(0, 1.0, 1.0),
-    )
+def test_one_task_has_a_difference_and_cannot_tell() -> None:
+    found = figures_of([0.0], [1.0])
+    assert (found.n, found.delta, found.p_value, found.verdict) == (1, 1.0, None, Verdict.CANNOT_TELL)
+    assert found.why_null["p_value"] is Why.ONE_TASK
+    assert found.reason is not None
 
 
-def test_no_changed_task_has_neither_interval_nor_p() -> None:
-    old, new = [0.5, 0.25, 1.0], [0.5 + 9e-10, 0.25 - 9e-10, 1.0]
-    assert paired_statistics(old, new) == without_figures(
-        3,
-        "none of the 3 tasks changed, so there is no difference to judge and no spread for an interval: "
-        "it takes 6 changed tasks or more to show one",
-        mean_old=near(1.75 / 3),
-        mean_new=near(1.75 / 3),
-        delta=near(0.0),
-        unmeasured=Unmeasured(0, near(0.0), near(0.0)),
-    )
+def test_nothing_changed_is_the_best_answer_a_migration_can_get() -> None:
+    found = figures_of(*solved(both=350, neither=150))
+    square = stats.norm.ppf(0.975) ** 2
+    assert found.ci_high == near(square / (500 + square))
+    assert found.ci_high is not None
+    assert found.ci_low == -found.ci_high
+    assert (found.verdict, found.p_value, found.reason) == (Verdict.NO_SIGNIFICANT_CHANGE, None, None)
+    assert found.why_null["p_value"] is Why.NO_CHANGE
+    assert figures_of(*solved(both=350, neither=150), margin=0.02).verdict is Verdict.SAME
 
 
-@pytest.mark.parametrize(
-    ("changed", "words"), [(1, "1 task changed, p cannot be below 1"), (5, "5 tasks changed, p cannot be below 0.0625")]
-)
-def test_too_few_changed_tasks_keep_their_figures_but_cannot_tell(changed: int, words: str) -> None:
-    statistics = paired_statistics(*solved(old=changed, both=20))
-    assert statistics.reason == f"with {words}: it takes 6 changed tasks or more"
-    assert statistics.verdict is Verdict.CANNOT_TELL
-    assert statistics.p_value == min(1.0, 2 / 2**changed)
-    assert statistics.ci_low is not None
-    assert statistics.detectable is not None
+def test_no_spread_leaves_a_p_but_no_interval() -> None:
+    found = figures_of([0.6] * 7, [0.9] * 7)
+    assert (found.ci_low, found.ci_high, found.interval, found.detectable) == (None, None, None, None)
+    assert (found.p_value, found.verdict) == (1 / 2**7, Verdict.BETTER)
+    assert found.why_null["interval"] is Why.NO_SPREAD
 
 
-@pytest.mark.parametrize("rewards", [(0.0, 1.0), (0.6, 0.9)])
-def test_no_spread_leaves_a_p_but_no_interval(rewards: tuple[float, float]) -> None:
-    old, new = rewards
-    statistics = paired_statistics([old] * 7, [new] * 7)
-    assert (statistics.ci_low, statistics.ci_high, statistics.detectable) == (None, None, None)
-    assert statistics.p_value == 2 / 2**7
-    assert statistics.verdict is Verdict.BETTER
-    assert statistics.reason == (
-        "all 7 tasks changed by the same amount, so there is no spread for an interval: "
-        "it takes tasks that change by different amounts"
-    )
+def test_three_of_three_lost_thirty_times_is_no_noise() -> None:
+    cases = Counter({Case(3, 3, 0, 3): 30, Case(3, 3, 3, 3): 70})
+    found = paired_statistics(MeasuredTasks(old=[1.0] * 100, new=[0.0] * 30 + [1.0] * 70, cases=cases))
+    assert found.verdict is Verdict.WORSE
+    assert found.on_these_tasks is not None
+    assert found.on_these_tasks.p_value < 1e-15
+    assert found.by_chance is not None
+    assert (found.by_chance.flips, found.by_chance.expected) == (30, near(30 * 0.9 + 30 * 0.1))
+    assert found.attempts is not None
+    assert [one.k for one in found.attempts] == [1, 2]
 
 
-def test_few_tasks_without_spread_have_both_reasons() -> None:
-    reason = paired_statistics([0.0] * 3, [1.0] * 3).reason
-    assert reason is not None
-    assert [part.split(":")[0] for part in reason.split("; ")] == [
-        "with 3 tasks changed, p cannot be below 0.25",
-        "all 3 tasks changed by the same amount, so there is no spread for an interval",
-    ]
+def test_a_margin_that_is_not_shown_says_what_would_show_it() -> None:
+    found = figures_of(*solved(old=3, new=2, both=45), margin=0.02)
+    assert found.margin is not None
+    assert found.margin.conclusion is Conclusion.NOT_SHOWN
+    assert found.to_decide is not None
+    assert found.to_decide.delta == 0.02
+
+
+def test_what_is_decided_takes_nothing_more() -> None:
+    found = figures_of(*solved(old=30, both=10))
+    assert (found.to_decide, found.why_null["to_decide"]) == (None, Why.DECIDED)
+    same = figures_of(*solved(both=400), margin=0.05)
+    assert (same.to_decide, same.why_null["to_decide"]) == (None, Why.DECIDED)
+
+
+def test_unmeasured_tasks_that_could_take_a_verdict_back_are_told() -> None:
+    """9 lost and 1 won of 20 is a loss; 9 unmeasured new results could all have been wins."""
+    old, new = solved(old=9, new=1, both=10)
+    assert figures_of(old, new).verdict is Verdict.WORSE
+    few, many = (figures_of(old, new, [(0.0, None)] * tasks).unmeasured for tasks in (1, 9))
+    assert few is not None
+    assert many is not None
+    assert (few.could_overturn, many.could_overturn) == (False, True)
+
+
+def test_groups_and_clusters_that_were_asked_for() -> None:
+    old, new = solved(old=6, both=18)
+    values = ["a"] * 6 + ["b"] * 18
+    tasks = MeasuredTasks(old=old, new=new, groups={"kind": values}, cluster=("text", list("abcdef") * 4))
+    found = paired_statistics(tasks)
+    assert found.subsets is not None
+    assert found.clustered is not None
+    assert ([group.name for group in found.subsets[0].groups], found.clustered.groups) == (["b", "a"], 6)
+    asked_nothing = figures_of(old, new)
+    assert (asked_nothing.subsets, asked_nothing.clustered) == (None, None)
+    assert {asked_nothing.why_null[name] for name in ("subsets", "clustered", "margin")} == {Why.NOT_ASKED}
+
+
+def test_flips_with_agent_errors_are_left_out_for_once() -> None:
+    old, new = solved(old=6, both=30)
+    found = paired_statistics(MeasuredTasks(old=old, new=new, doubtful=[0, 1]))
+    assert found.verdict is Verdict.WORSE
+    assert found.without_agent_errors is not None
+    assert (found.without_agent_errors.n, found.without_agent_errors.verdict) == (34, Verdict.CANNOT_TELL)
+    assert figures_of(old, new).why_null["without_agent_errors"] is Why.NO_AGENT_ERROR
+
+
+def test_differences_within_the_tolerance_are_none() -> None:
+    old, new = [0.5] * 100, [0.505] * 100
+    assert figures_of(old, new).verdict is Verdict.BETTER
+    found = figures_of(old, new, tolerance=0.01)
+    assert (found.verdict, found.new_wins, found.delta) == (Verdict.NO_SIGNIFICANT_CHANGE, 0, 0.0)
 
 
 def test_rewards_outside_0_to_1_have_no_bounds() -> None:
     old, new = [2.0] * 4 + [0.0] * 6, [0.0] * 4 + [3.0] * 6
-    assert paired_statistics(old, new).unmeasured is None
-    assert paired_statistics(old, new).reason is None
-    statistics = paired_statistics(old, new, [(0.0, None)])
-    assert statistics.unmeasured is None
-    assert statistics.reason == (
-        "no bounds for 1 task not measured on both sides: it takes rewards that all lie from 0 to 1"
-    )
+    assert figures_of(old, new, [(0.0, None)]).unmeasured == Unmeasured(1)
 
 
 @pytest.mark.parametrize("largest", [1e141, 1.7e308, -1.7e308])
 def test_rewards_too_large_to_compute_with(largest: float) -> None:
-    reason = "a reward is beyond 1e+140, too large to compute with: look at what the verifier reported"
-    assert paired_statistics([largest, -largest, 1.0], [-largest, largest, 1.0]) == without_figures(
-        3, reason, old_wins=1, new_wins=1
-    )
-    assert paired_statistics([0.0], [largest]).delta is None
+    found = figures_of([largest, -largest, 1.0], [-largest, largest, 1.0], [(1.0, None)])
+    assert (found.n, found.old_wins, found.new_wins, found.unmeasured) == (3, 1, 1, Unmeasured(1))
+    assert found.reason == "a reward is beyond 1e+140, too large to compute with: look at what the verifier reported"
+    assert (found.delta, found.why_null["delta"]) == (None, Why.TOO_LARGE)
 
 
 def test_the_largest_and_the_smallest_rewards_give_finite_figures() -> None:
     for size in (1e140, 1e-300, 5e-324):
         old, new = [size, -size, 0.0] * 10, [-size, -size, size] * 10
-        statistics = paired_statistics(old, new, [(size, None)])
-        json.dumps(to_builtins(statistics), allow_nan=False)
-        assert (statistics.p_value is None) == (size < 1)
+        found = figures_of(old, new, [(size, None)])
+        json.dumps(to_builtins(found), allow_nan=False)
+        assert (found.p_value is None) == (size < 1)
 
 
 @pytest.mark.parametrize(("old", "new"), [([1.0], []), ([math.nan], [1.0]), ([0.0], [math.inf])])
 def test_what_is_no_pair_of_measured_rewards_is_refused(old: list[float], new: list[float]) -> None:
     with pytest.raises(ValueError, match=r"not pairs|not measured"):
-        paired_statistics(old, new)
+        figures_of(old, new)
     with pytest.raises(ValueError, match="not measured"):
-        paired_statistics([1.0], [1.0], [(None, math.nan)])
+        figures_of([1.0], [1.0], [(None, math.nan)])
 
 
 @pytest.mark.parametrize(
-    ("unmeasured", "worst", "best"),
+    ("rewards", "why"),
     [
-        ([], 0.5, 0.5),
-        ([(None, None)], 0.0, 2 / 3),
-        ([(1.0, None)], 0.0, 1 / 3),
-        ([(0.0, None)], 1 / 3, 2 / 3),
-        ([(None, 1.0)], 1 / 3, 2 / 3),
-        ([(None, 0.25)], 0.25 / 3, 1.25 / 3),
-        ([(0.5, 1.0)], 0.5, 0.5),
-        ([(None, None), (0.5, None)], -0.5 / 4, 2.5 / 4),
+        (([], []), Why.NO_TASK),
+        (([1.0, 0.0], [1.0, 0.0]), Why.ONE_ATTEMPT),
+        (([0.5, 0.0], [1.0, 0.0]), Why.NOT_BINARY),
     ],
 )
-def test_bounds_over_unmeasured_tasks(unmeasured: list[UnmeasuredTask], worst: float, best: float) -> None:
-    """Two measured tasks, one won by the new side: delta 0.5."""
-    expected = Unmeasured(len(unmeasured), near(worst), near(best))
-    assert unmeasured_bounds([0.0, 1.0], [1.0, 1.0], unmeasured) == expected
-
-
-@pytest.mark.parametrize("outside", [-1e-12, 1 + 1e-12])
-def test_no_bounds_when_any_measured_reward_lies_outside_0_to_1(outside: float) -> None:
-    assert unmeasured_bounds([outside], [1.0], []) is None
-    assert unmeasured_bounds([1.0], [outside], []) is None
-    assert unmeasured_bounds([1.0], [1.0], [(outside, None)]) is None
-    assert unmeasured_bounds([1.0], [1.0], [(None, outside)]) is None
-    assert unmeasured_bounds([], [], []) is None
-
-
-def side(reward: float | None, masked: str | None = None) -> TaskSide:
-    return TaskSide(1, reward, int(reward is not None), Mask(MaskKind.MASK_SAMPLE, masked) if masked else None)
-
-
-def test_measured_tasks_are_compared_and_the_others_bound_the_difference() -> None:
-    """By hand: the measured tasks change by -1, 0.5 and 0. The others, in their order, add in the worst case -1, -1,
-    -0.25, -0.25 and -1, in the best 0, 1, 0.75, 0.75 and 1."""
-    tasks = [
-        TaskComparison("flip", Category.FLIPPED, side(1.0), side(0.0), Side.OLD),
-        TaskComparison("doubtful", Category.FLIPPED_AGENT_ERROR, side(0.5), side(1.0), Side.NEW),
-        TaskComparison("same", Category.IDENTICAL, side(1.0), side(1.0)),
-        TaskComparison("masked", Category.MASKED, side(1.0), side(0.0, "mask_sample")),
-        TaskComparison("both masked", Category.MASKED, side(None, "no reward"), side(0.5, "mask_sample")),
-        TaskComparison("old only", Category.MISSING, side(0.25), None),
-        TaskComparison("new only", Category.MISSING, None, side(0.75)),
-        TaskComparison("masked and missing", Category.MISSING, None, side(0.75, "mask_sample")),
-    ]
-    statistics = task_statistics(tasks)
-    assert (statistics.n, statistics.old_wins, statistics.new_wins) == (3, 1, 1)
-    assert (statistics.mean_old, statistics.mean_new, statistics.delta) == (near(2.5 / 3), near(2 / 3), near(-0.5 / 3))
-    assert statistics.unmeasured == Unmeasured(5, near(-4 / 8), near(3 / 8))
-
-
-def test_a_task_without_a_reward_is_in_no_figure() -> None:
-    """No comparison makes one; whoever does makes no figure of it."""
-    rewardless = side(None)
-    tasks = [TaskComparison("a", Category.IDENTICAL, *sides) for sides in ((rewardless, side(1.0)), (side(1.0), None))]
-    assert task_statistics([*tasks, TaskComparison("b", Category.IDENTICAL, side(1.0), rewardless)]).n == 0
+def test_every_figure_that_is_null_has_its_reason(rewards: tuple[list[float], list[float]], why: Why) -> None:
+    found = figures_of(*rewards)
+    absent = {name for name in Statistics.__struct_fields__ if getattr(found, name) is None}
+    assert set(found.why_null) == absent - {"reason"}
+    assert found.why_null["by_chance"] is why

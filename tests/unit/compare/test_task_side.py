@@ -13,7 +13,7 @@ from nemo_gym.rollout_compare.compare import task_side as sides
 from nemo_gym.rollout_compare.compare.task_side import side_of, sides_of, summarize_side
 from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.join.joined import join
-from nemo_gym.rollout_compare.schema import CompareInputError, Mask, MaskKind, Side, TaskSide
+from nemo_gym.rollout_compare.schema import CompareInputError, Mask, MaskKind, Measured, Side, TaskSide
 
 
 def rows(*rewards: Any, **others: Any) -> list[dict[str, Any]]:
@@ -65,6 +65,7 @@ def test_masked_rows_count_in_the_mean_and_the_first_reason_is_told() -> None:
         masked_rows=3,
         failure_kind="late",
         flaky=True,
+        measured_part=Measured(1, 1.0, 1),
     )
     assert summarize_side(rows(None)) == TaskSide(1, None, 0, mask=Mask(MaskKind.NO_REWARD), masked_rows=1)
     assert summarize_side(rows(None, None)).masked == "2/2 rows masked: no reward"
@@ -131,3 +132,18 @@ def test_equal_plain_sides_are_one_value() -> None:
     assert first is second
     assert both is same
     assert other is not first
+
+
+def test_what_is_measured_is_kept_beside_what_is_masked() -> None:
+    side = summarize_side([*rows(1, 0, 1), *rows(0, mask_sample=True)])
+    assert side.masked == "1/4 rows masked: mask_sample"
+    assert side.reward == 0.5
+    assert side.measured == Measured(3, 2 / 3, 2)
+    assert summarize_side([*rows(0.5, 1), *rows(None)]).measured == Measured(2, 0.75, None)
+
+
+def test_a_side_that_is_wholly_measured_or_masked_has_no_part() -> None:
+    whole = summarize_side(rows(1, 0))
+    assert whole.measured is whole
+    assert summarize_side(rows(1, mask_sample=True)).measured is None
+    assert summarize_side(rows(1, 0, mask_sample=True)).measured is None

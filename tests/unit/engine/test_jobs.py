@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,6 @@ import pytest
 from tests.compressing import write_compressed
 from tests.support import Done, alone, write_rows
 
-COMMAND = [sys.executable, "-m", "nemo_gym.rollout_compare"]
-TITLE = "python -m nemo_gym.rollout_compare"
 JOBS = ["1", "2", "3", "64"]
 
 
@@ -52,7 +49,7 @@ def test_the_report_is_the_same_from_any_number_of_processes(options: list[str])
     assert reports == [reports[0]] * 5
     assert (reports[0].status, reports[0].stderr) == (0, "")
     if not options:
-        assert reports[0].stdout.startswith(f"{TITLE}: 301 tasks (old 300 rows, new 252 rows incl. 2 masked)\n")
+        assert reports[0].stdout.startswith("gym dev compare: 301 tasks (old 300 rows, new 252 rows incl. 2 masked)\n")
 
 
 @pytest.mark.parametrize(
@@ -101,12 +98,12 @@ def test_no_more_processes_are_started_than_asked_for_or_needed() -> None:
 
 def with_verifier_output_by(new: str, changing: str, *jobs: str) -> list[Any]:
     """How many processes read verifier output, and which flips they find; the old run changes before if asked."""
-    from nemo_gym.rollout_compare.app import job
+    from nemo_gym.rollout_compare.app import comparison
     from nemo_gym.rollout_compare.app.cli import main
     from nemo_gym.rollout_compare.explain import findings
 
     vars(findings).update(_WORTH_PROCESSES=2, _TASKS_A_BATCH=7)
-    compare, with_findings = vars(job)["compare_tables"], vars(job)["with_findings"]
+    compare, with_findings = vars(comparison)["compare_tables"], vars(comparison)["with_findings"]
     started: list[int] = []
     os.register_at_fork(before=lambda: started.append(1))
     read: list[int] = []
@@ -123,12 +120,13 @@ def with_verifier_output_by(new: str, changing: str, *jobs: str) -> list[Any]:
         read.append(len(started))
         return result
 
-    vars(job).update(compare_tables=compared_before_a_change, with_findings=told_by)
+    vars(comparison).update(compare_tables=compared_before_a_change, with_findings=told_by)
     said = []
     for number in jobs:
         out = StringIO()
         assert main(["dev", "compare", "old.jsonl", new, "--json-stdout", "--jobs", number], out) == 0
         said.append(json.loads(out.getvalue()))
+        del said[-1]["run"]  # it says when the old run changed
     assert all(one == said[0] for one in said)
     return [read, said[0]["flips"]]
 

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -19,7 +17,7 @@ import pytest
 from nemo_gym.rollout_compare.app.outputs import write_file
 from nemo_gym.rollout_compare.files import signals
 from nemo_gym.rollout_compare.files.inputs import open_input
-from nemo_gym.rollout_compare.files.signals import ALL, ENDING, end_quietly, held_back, raise_again, undone_at_end
+from nemo_gym.rollout_compare.files.signals import ALL, ENDING, end_quietly, held_back, undone_at_end
 
 
 class Ended(BaseException):
@@ -92,17 +90,8 @@ def test_others_do_not_cut_the_tidying_short(number: int, other: int) -> None:
 def test_what_somebody_else_decided_stays(handler: Callable[..., Any]) -> None:
     for number in ALL:
         signal.signal(number, handler)
-    for change in (end_quietly, raise_again):
-        change()
-        assert [signal.getsignal(number) for number in ALL] == [handler] * len(ALL)
-
-
-def test_signals_are_given_back_to_what_comes_after() -> None:
     end_quietly()
-    raise_again()
-    with pytest.raises(KeyboardInterrupt):
-        signal.raise_signal(signal.SIGINT)
-    assert [signal.getsignal(number) for number in ENDING] == [signal.SIG_DFL] * len(ENDING)
+    assert [signal.getsignal(number) for number in ALL] == [handler] * len(ALL)
 
 
 def test_a_handler_that_was_there_for_the_first_moments_is_replaced() -> None:
@@ -159,23 +148,3 @@ def test_a_thread_leaves_them_alone() -> None:
     thread.start()
     thread.join()
     assert found == [signal.SIG_DFL] * len(ENDING)
-
-
-def test_a_program_without_threads_needs_no_module_for_them() -> None:
-    script = """
-import sys
-from nemo_gym.rollout_compare.files import signals
-assert "threading" not in sys.modules
-with signals.held_back():
-    signals.signal.raise_signal(signals.signal.SIGTERM)
-    print("held back", flush=True)
-"""
-    script = script.replace("with signals", "signals.end_quietly()\nwith signals")
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", script],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (143, "held back\n", "")

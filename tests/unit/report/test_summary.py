@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from nemo_gym.rollout_compare.compare.statistics import paired_statistics
+from nemo_gym.rollout_compare.compare.statistics import MeasuredTasks, paired_statistics
 from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines, summary_schema
 from nemo_gym.rollout_compare.schema import (
     Category,
@@ -95,7 +95,7 @@ RESULT = CompareResult(
     join_check=JoinCheck(4, 3, 2, ("b", "d")),
     statistics=STATISTICS,
     flips=FLIPS,
-    clusters=(Cluster("ValueError: <n>", Side.OLD, ("b",)),),
+    clusters=(Cluster("ValueError: <n>", 1, 0, ("b",)),),
     gate=(Rule("lost>2", 1, False), Rule("worse", "worse", True)),
     run=Provenance(
         "1.2",
@@ -104,7 +104,7 @@ RESULT = CompareResult(
         RunSource((ReadFile("standard input", 5, None),), "rollouts", 6),
     ),
 )
-EMPTY = CompareResult((), "k", "k", 0, 0, 0, 0, statistics=paired_statistics([], []))
+EMPTY = CompareResult((), "k", "k", 0, 0, 0, 0, statistics=paired_statistics(MeasuredTasks(old=[], new=[])))
 VALIDATOR = Draft202012Validator(summary_schema())
 
 

@@ -6,18 +6,21 @@ What compares is imported when a comparison begins: help, version and wrong usag
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from typing import Any, NoReturn, TextIO
 
 from nemo_gym.rollout_compare import __version__
-from nemo_gym.rollout_compare.app.options import DESCRIPTION, OPTIONS
+from nemo_gym.rollout_compare.app import interrupts
+from nemo_gym.rollout_compare.app.interrupts import INTERRUPTED
+from nemo_gym.rollout_compare.app.options import DESCRIPTION, OPTIONS, ORDERS
 from nemo_gym.rollout_compare.app.streams import forget_stdout, guarded, print_error, print_lines, write_stream
-from nemo_gym.rollout_compare.compare.gate import RULES, is_rule, rule_form
-from nemo_gym.rollout_compare.text.sizes import bytes_of
+from nemo_gym.rollout_compare.compare import RULE_NAMES, is_rule, rule_form
+from nemo_gym.rollout_compare.text import bytes_of
 
-OK, ERROR, USAGE, INTERRUPTED = 0, 1, 2, 130
+OK, ERROR, USAGE = 0, 1, 2
 
 _MOST_DIGITS = 19
 
@@ -42,7 +45,7 @@ class _Parser(argparse.ArgumentParser):
             known = [name for action in self._actions for name in action.option_strings]
             self.error(f"unknown argument {unknown[0]}{did_you_mean(unknown[0].partition('=')[0], known)}")
         if found.old_rollouts == found.new_rollouts:
-            from nemo_gym.rollout_compare.files.inputs import STDIN
+            from nemo_gym.rollout_compare.files import STDIN
 
             if found.old_rollouts == STDIN:
                 self.error(f"{STDIN} stands for standard input, which can be one run only")
@@ -129,6 +132,22 @@ def _size(text: str) -> int:
     return number
 
 
+def _amount(text: str) -> float:
+    try:
+        amount = float(text)
+    except ValueError:
+        amount = -1.0
+    if not 0 <= amount < math.inf:
+        raise argparse.ArgumentTypeError(f"{text[:_MOST_DIGITS]!r} is not a number, 0 or more")
+    return amount
+
+
+def _order(text: str) -> str:
+    if text not in ORDERS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an order; orders are {', '.join(ORDERS)}")
+    return text
+
+
 def _text(text: str) -> str:
     if not text:
         raise argparse.ArgumentTypeError("it is empty")
@@ -137,9 +156,9 @@ def _text(text: str) -> str:
 
 def _rule(text: str) -> str:
     if not is_rule(text):
-        name = text.partition(">")[0]
-        hint = did_you_mean(name, list(RULES)) or f"; rules are {', '.join(RULES)}"
-        if name in RULES:
+        name = text.replace("<", ">").partition(">")[0].strip(" ")
+        hint = did_you_mean(name, RULE_NAMES) or f"; rules are {', '.join(RULE_NAMES)}"
+        if name in RULE_NAMES:
             hint = f"; {rule_form(name)}"
         raise argparse.ArgumentTypeError(f"{text!r} is not a rule{hint}")
     return text
@@ -156,7 +175,16 @@ def _category(text: str) -> str:
     return text
 
 
-_TYPES = {"text": _text, "count": _count, "number": _number, "size": _size, "rule": _rule, "category": _category}
+_TYPES = {
+    "text": _text,
+    "count": _count,
+    "number": _number,
+    "size": _size,
+    "amount": _amount,
+    "order": _order,
+    "rule": _rule,
+    "category": _category,
+}
 
 
 def version_text() -> str:
@@ -231,5 +259,8 @@ def compare(prog: str, argv: Sequence[str], *, as_json: bool = False) -> int:
 def _run(prog: str, values: dict[str, Any]) -> int:
     from nemo_gym.rollout_compare.app.job import run_job
     from nemo_gym.rollout_compare.app.values import Options
+    from nemo_gym.rollout_compare.files import end_quietly
 
+    if interrupts.started:
+        end_quietly()
     return run_job(Options(**values), title=prog)

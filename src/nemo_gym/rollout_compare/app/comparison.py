@@ -13,18 +13,13 @@ from msgspec.structs import replace
 from nemo_gym.rollout_compare.app.options import OPTIONS
 from nemo_gym.rollout_compare.app.provenance import provenance
 from nemo_gym.rollout_compare.app.values import Options
-from nemo_gym.rollout_compare.compare.categories import compare_tables
-from nemo_gym.rollout_compare.compare.gate import check_rules
-from nemo_gym.rollout_compare.engine.pieces import Progress
-from nemo_gym.rollout_compare.engine.provenance import same_file_notes
-from nemo_gym.rollout_compare.engine.runs import run_tables
-from nemo_gym.rollout_compare.engine.workers import default_jobs
-from nemo_gym.rollout_compare.explain.findings import with_findings
-from nemo_gym.rollout_compare.explain.logs import LogRoots
-from nemo_gym.rollout_compare.files.inputs import STDIN
+from nemo_gym.rollout_compare.compare import Questions, allowed_of, check_rules, compare_tables, no_longer_needed
+from nemo_gym.rollout_compare.engine import Progress, default_jobs, run_tables, same_file_notes
+from nemo_gym.rollout_compare.explain import LogRoots, with_findings
+from nemo_gym.rollout_compare.files import STDIN
 from nemo_gym.rollout_compare.producers import LocatedRun, Plan, Run, check_keys, locate_run
-from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult, Side
-from nemo_gym.rollout_compare.table.table import Table
+from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult, Note, NoteKind, Side
+from nemo_gym.rollout_compare.table import Table
 
 Watch = Callable[[Sequence[Run]], AbstractContextManager[Progress | None]]
 """Something that shows how far the reading of open runs has got."""
@@ -36,12 +31,24 @@ class ComparisonOptions(TypedDict, total=False):
     key: str | None
     old_key: str | None
     new_key: str | None
+    format: str | None
+    old_format: str | None
+    new_format: str | None
+    reward: str | None
+    old_reward: str | None
+    new_reward: str | None
     skip_bad_lines: bool
     max_line: int
     jobs: int | None
     logs_root: str | Sequence[str]
     tail: int
     fail_on: Sequence[str]
+    allow: str | None
+    margin: float | None
+    tolerance: float
+    count_measured: bool
+    by: Sequence[str]
+    cluster: str | None
 
 
 def compare_files(
@@ -83,7 +90,10 @@ def locate_runs(options: Options) -> dict[Side, LocatedRun]:
     """
     if options.old_rollouts == options.new_rollouts == STDIN:
         raise CompareInputError(f"{STDIN} stands for standard input, which can be one run only")
-    return {Side.OLD: locate_run(options.old_rollouts), Side.NEW: locate_run(options.new_rollouts)}
+    return {
+        Side.OLD: locate_run(options.old_rollouts, options.old_format or options.format),
+        Side.NEW: locate_run(options.new_rollouts, options.new_format or options.format),
+    }
 
 
 def compare_runs(
@@ -106,19 +116,45 @@ def compare_runs(
     """
     roots = log_roots_of(runs, options.logs_root)
     keys = {Side.OLD: options.old_key or options.key, Side.NEW: options.new_key or options.key}
+    rewards = {Side.OLD: options.old_reward or options.reward, Side.NEW: options.new_reward or options.reward}
     check_keys(keys.values())
     with ExitStack() as stack:
         opened = [stack.enter_context(runs[side].opened()) for side in Side]
         jobs = options.jobs or default_jobs([shard.main for run in opened for shard in run.shards])
-        plans = [Plan(keys[side], options.skip_bad_lines, options.max_line) for side in Side]
-        result = compare_tables(_tables(opened, plans, jobs, watch))
+        plans = [
+            Plan(keys[side], options.skip_bad_lines, max_line=options.max_line, reward=rewards[side]) for side in Side
+        ]
+        result = compare_tables(_tables(opened, plans, jobs, watch), _questions(options))
         result = replace(
             result,
-            gate=check_rules(result, options.fail_on),
             run=provenance(options, opened, [result.old_rows, result.new_rows]),
             notes=(*same_file_notes(*opened), *result.notes),
         )
+        result = _gated(result, options.fail_on, options.allow)
         return with_findings(result, roots, options.tail, jobs) if explain else result
+
+
+def _questions(options: Options) -> Questions:
+    return Questions(
+        tolerance=options.tolerance,
+        count_measured=options.count_measured,
+        margin=options.margin,
+        by=options.by,
+        cluster=options.cluster,
+    )
+
+
+def _gated(result: CompareResult, rules: Sequence[str], allow: str | None) -> CompareResult:
+    """The result held against rules, with a note on allowed tasks that need it no longer."""
+    if allow is None:
+        return replace(result, gate=check_rules(result, rules))
+    try:
+        allowed = allowed_of(Path(allow).read_text("utf-8-sig", "replace"))
+    except OSError as error:
+        raise CompareInputError(f"cannot read {allow}: {error.strerror}") from None
+    needless = no_longer_needed(result, allowed)
+    note = (Note(NoteKind.NO_LONGER_FLIPS, tasks=needless),) if needless else ()
+    return replace(result, gate=check_rules(result, rules, allowed), notes=(*result.notes, *note))
 
 
 def _tables(runs: Sequence[Run], plans: Sequence[Plan], jobs: int, watch: Watch) -> dict[Side, Table]:

@@ -15,8 +15,8 @@ from nemo_gym.rollout_compare.app.cli import (
     status_of,
     version_text,
 )
+from nemo_gym.rollout_compare.app.interrupts import raise_on_interrupt
 from nemo_gym.rollout_compare.app.streams import print_error, print_lines
-from nemo_gym.rollout_compare.files.signals import end_quietly, raise_again
 
 NEMO_GYM_CLI = "nemo_gym.cli.main"
 COMMAND = ["dev", "compare"]
@@ -71,13 +71,11 @@ def _nemo_gym_main() -> Callable[[], object] | None:
 
 def _handed_on(entry: Callable[[], object], argv: list[str]) -> int:
     sys.argv = ["gym", *argv]
-    raise_again()
+    raise_on_interrupt()
     try:
         return status_of(entry())
     except SystemExit as stop:
         return status_of(stop.code)
-    finally:
-        end_quietly()
 
 
 def _add_help(status: int) -> int:

@@ -15,13 +15,11 @@ from nemo_gym.rollout_compare.app.outputs import check_distinct, check_output, c
 from nemo_gym.rollout_compare.app.progress import reading_progress
 from nemo_gym.rollout_compare.app.streams import forget_stdout, guarded, is_utf8, print_lines, write_stream
 from nemo_gym.rollout_compare.app.values import Options
-from nemo_gym.rollout_compare.compare.gate import rule_text
-from nemo_gym.rollout_compare.producers import LocatedRun
-from nemo_gym.rollout_compare.report.renderers import RENDERERS
-from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines
-from nemo_gym.rollout_compare.report.terminal.text import Shown, report_lines
+from nemo_gym.rollout_compare.compare import rule_text
+from nemo_gym.rollout_compare.producers import LocatedRun, would_hold
+from nemo_gym.rollout_compare.report import RENDERERS, Shown, report_lines, summary_dict, summary_lines
 from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult
-from nemo_gym.rollout_compare.text.terminal import one_line
+from nemo_gym.rollout_compare.text import one_line
 
 OK, GATE = 0, 3
 
@@ -64,7 +62,15 @@ def _run(options: Options, out: TextIO | None, title: str) -> int:
     result = compare_runs(runs, options, watch=partial(reading_progress, quiet=options.quiet))
     for path in outputs.values():
         check_unquoted(path, _quoted(result))
-    shown = Shown(options.only, options.max_flips, options.both_sides, options.tail > 0, title)
+    shown = Shown(
+        categories=options.only,
+        max_flips=options.max_flips,
+        both_sides=options.both_sides,
+        output=options.tail > 0,
+        hide_noise=options.hide_noise,
+        sort=options.sort,
+        title=title,
+    )
     for name, path in outputs.items():
         write_file(path, RENDERERS[name](result, shown))
     tripped = [rule_text(rule) for rule in result.gate if rule.tripped]
@@ -89,7 +95,7 @@ def _check_outputs(outputs: Sequence[Path], runs: Collection[LocatedRun], out: T
     inputs = [file for run in runs for file in run.files()]
     for path in outputs:
         check_output(path, inputs, out)
-        if any(run.would_hold(path) for run in runs):
+        if any(would_hold(run, path) for run in runs):
             raise CompareInputError(f"cannot write {path}: it would be read as a file of the run")
     check_distinct(outputs)
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from nemo_gym.rollout_compare.compare.gate import rules_in_short
-from nemo_gym.rollout_compare.text.sizes import MOST_LINE_BYTES, size_text
+from nemo_gym.rollout_compare.compare import rules_in_short
+from nemo_gym.rollout_compare.text import MOST_LINE_BYTES, size_text
 
 DESCRIPTION = """\
 Compare two rollout JSONL files task by task.
@@ -40,8 +40,9 @@ class Option(NamedTuple):
 
     Attributes:
         flag: How it is given on the command line; None for an argument that is told by its place.
-        kind: `text` (never empty), `count` (a whole number, 0 or more), `number` (1 or more), `size` (of bytes, 1
-            or more), `switch` (given or not), `rule` (of the gate) or `category` (of tasks).
+        kind: `text` (never empty), `count` (a whole number, 0 or more), `number` (1 or more), `size` (of bytes, 1 or
+            more), `amount` (any number, 0 or more), `switch` (given or not), `rule` (of the gate), `category` (of
+            tasks) or `order` (of flips).
         group: The heading of the help under which it stands.
         description: What it does, as the help says it.
         metavar: What its value is called in the help.
@@ -51,11 +52,11 @@ class Option(NamedTuple):
     """
 
     flag: str | None
-    kind: Literal["text", "count", "number", "size", "switch", "rule", "category"]
+    kind: Literal["text", "count", "number", "size", "amount", "switch", "rule", "category", "order"]
     group: str
     description: str
     metavar: str = ""
-    default: int | None = None
+    default: int | float | str | None = None
     many: bool = False
     or_one: bool = False
 
@@ -73,13 +74,17 @@ class Option(NamedTuple):
 
     def told(self) -> str:
         """What it does, its default, and whether it may be repeated."""
-        value = size_text(self.default) if self.kind == "size" and self.default else self.default
+        value = size_text(self.default) if self.kind == "size" and isinstance(self.default, int) else self.default
         default = f" Default: {value}." if value is not None else ""
         return f"{self.description}{default}{' May be given several times.' if self.many else ''}"
 
 
 _RUNS, _TASKS, _READING = "runs", "which row is which task", "reading"
+_FIGURES = "whether the difference is real"
 _SHOWN, _WRITTEN, _GATE = "what the report shows", "what is written", "gate"
+
+#: The orders in which flips may stand.
+ORDERS = ("size", "label")
 
 #: By the name of the config's field.
 OPTIONS = {
@@ -113,6 +118,40 @@ OPTIONS = {
         "Field that holds the task's id on the new side; overrides --key.",
         metavar="FIELD",
     ),
+    "format": Option(
+        "--format",
+        "text",
+        _READING,
+        "Whose runs these are, by the producer's name; found for each side by itself if not given.",
+        metavar="NAME",
+    ),
+    "old_format": Option(
+        "--old-format", "text", _READING, "Whose run the old one is; overrides --format.", metavar="NAME"
+    ),
+    "new_format": Option(
+        "--new-format", "text", _READING, "Whose run the new one is; overrides --format.", metavar="NAME"
+    ),
+    "reward": Option(
+        "--reward",
+        "text",
+        _READING,
+        "Metric that is compared, by its name or as a dotted path; the producer's main one if not given.",
+        metavar="FIELD",
+    ),
+    "old_reward": Option(
+        "--old-reward",
+        "text",
+        _READING,
+        "Metric of the old side that is compared; overrides --reward.",
+        metavar="FIELD",
+    ),
+    "new_reward": Option(
+        "--new-reward",
+        "text",
+        _READING,
+        "Metric of the new side that is compared; overrides --reward.",
+        metavar="FIELD",
+    ),
     "skip_bad_lines": Option(
         "--skip-bad-lines",
         "switch",
@@ -135,6 +174,43 @@ OPTIONS = {
         metavar="N",
     ),
     "quiet": Option("--quiet", "switch", _READING, "Show no progress."),
+    "margin": Option(
+        "--margin",
+        "amount",
+        _FIGURES,
+        "Say whether the new side is the same within M (0.02 is 2 points), or at least not worse by it.",
+        metavar="M",
+    ),
+    "tolerance": Option(
+        "--tolerance",
+        "amount",
+        _FIGURES,
+        "Rewards that differ by at most T are the same result.",
+        metavar="T",
+        default=1e-9,
+    ),
+    "count_measured": Option(
+        "--count-measured",
+        "switch",
+        _FIGURES,
+        "Give a partly masked task the category that its measured attempts have, where both sides have some.",
+    ),
+    "by": Option(
+        "--by",
+        "text",
+        _FIGURES,
+        "Compare the tasks of each value of this field of their rows, a dotted path, by themselves as well.",
+        metavar="FIELD",
+        many=True,
+    ),
+    "cluster": Option(
+        "--cluster",
+        "text",
+        _FIGURES,
+        "Field whose value tells which tasks are related, such as questions on one text: interval and p with these "
+        "kept together.",
+        metavar="FIELD",
+    ),
     "tail": Option(
         "--tail",
         "count",
@@ -158,6 +234,20 @@ OPTIONS = {
     ),
     "max_flips": Option(
         "--max-flips", "count", _SHOWN, "Show so many flips of each kind, and how many more there are.", metavar="N"
+    ),
+    "hide_noise": Option(
+        "--hide-noise",
+        "switch",
+        _SHOWN,
+        "Leave flips within the noise of their attempts out of the list, and say how many.",
+    ),
+    "sort": Option(
+        "--sort",
+        "order",
+        _SHOWN,
+        "Order of flips: size (those beyond noise first, then the largest changes) or label.",
+        metavar="ORDER",
+        default="size",
     ),
     "only": Option(
         "--only",
@@ -186,5 +276,12 @@ OPTIONS = {
         f"End with status 3 if the comparison breaks this rule: {rules_in_short()}.",
         metavar="RULE",
         many=True,
+    ),
+    "allow": Option(
+        "--allow",
+        "text",
+        _GATE,
+        "File with the labels of tasks that break no rule, one a line, each with an optional reason: LABEL # REASON.",
+        metavar="FILE",
     ),
 }

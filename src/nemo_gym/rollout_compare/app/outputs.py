@@ -12,8 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from nemo_gym.rollout_compare.app.streams import cannot_write
-from nemo_gym.rollout_compare.files.inputs import STDIN_PATH
-from nemo_gym.rollout_compare.files.signals import held_back, undone_at_end
+from nemo_gym.rollout_compare.files import STDIN_PATH, held_back, undone_at_end
 from nemo_gym.rollout_compare.schema import CompareInputError
 
 _ANY_WRITE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from nemo_gym.rollout_compare.files.signals import undone_at_end
+from nemo_gym.rollout_compare.files import undone_at_end
 from nemo_gym.rollout_compare.producers import Run
 from nemo_gym.rollout_compare.schema import Side
 

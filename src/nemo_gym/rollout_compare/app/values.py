@@ -18,22 +18,46 @@ if TYPE_CHECKING:  # what is made below, for type checkers; a test holds it agai
         key: str | None = None
         old_key: str | None = None
         new_key: str | None = None
+        format: str | None = None
+        old_format: str | None = None
+        new_format: str | None = None
+        reward: str | None = None
+        old_reward: str | None = None
+        new_reward: str | None = None
         skip_bad_lines: bool = False
         max_line: int = 1_000_000_000
         jobs: int | None = None
         quiet: bool = False
+        margin: float | None = None
+        tolerance: float = 1e-9
+        count_measured: bool = False
+        by: tuple[str, ...] = ()
+        cluster: str | None = None
         tail: int = 15
         both_sides: bool = False
         logs_root: tuple[str, ...] = ()
         max_flips: int | None = None
+        hide_noise: bool = False
+        sort: str = "size"
         only: tuple[str, ...] = ()
         json_output: str | None = None
         json_stdout: bool = False
         rerun: str | None = None
         fail_on: tuple[str, ...] = ()
+        allow: str | None = None
 
 else:
-    _TYPES = {"text": str, "count": int, "number": int, "size": int, "switch": bool, "rule": str, "category": str}
+    _TYPES = {
+        "text": str,
+        "count": int,
+        "number": int,
+        "size": int,
+        "amount": float,
+        "switch": bool,
+        "rule": str,
+        "category": str,
+        "order": str,
+    }
 
     def _field(name: str, option: Option) -> tuple[Any, ...]:
         declared = (name, option.type_of(_TYPES[option.kind]))

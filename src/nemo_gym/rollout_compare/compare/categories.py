@@ -8,13 +8,15 @@ from math import isnan
 
 from msgspec.structs import replace
 
+from nemo_gym.rollout_compare.compare.groups import TASKSET, group_values
+from nemo_gym.rollout_compare.compare.measured import measured_tasks
+from nemo_gym.rollout_compare.compare.questions import NOTHING_MORE, Questions
 from nemo_gym.rollout_compare.compare.repeats import compare_repeats
-from nemo_gym.rollout_compare.compare.statistics import task_statistics
+from nemo_gym.rollout_compare.compare.statistics import paired_statistics
 from nemo_gym.rollout_compare.compare.task_side import side_of, sides_of
-from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
-from nemo_gym.rollout_compare.join.joined import Join, join
+from nemo_gym.rollout_compare.engine import table_of
+from nemo_gym.rollout_compare.join import Join, join
 from nemo_gym.rollout_compare.schema import (
-    REWARD_TOLERANCE,
     Category,
     CompareResult,
     Flip,
@@ -25,31 +27,38 @@ from nemo_gym.rollout_compare.schema import (
     Place,
     Row,
     Side,
+    Statistics,
     TaskComparison,
     TaskRows,
     TaskSide,
 )
-from nemo_gym.rollout_compare.table.table import Table
+from nemo_gym.rollout_compare.table import Table
 
 #: In so many tasks of equal rewards single tests are compared: reading all of a large run again would take too long.
 MOST_AGREEING = 500
 
+#: Of how many of a task's attempts a side the single tests are looked at.
+MOST_ATTEMPTS = 16
 
-def compare_rollouts(old_rows: Sequence[Row], new_rows: Sequence[Row], key: str | None = None) -> CompareResult:
+
+def compare_rollouts(
+    old_rows: Sequence[Row], new_rows: Sequence[Row], key: str | None = None, questions: Questions = NOTHING_MORE
+) -> CompareResult:
     """Compare two runs' rows, as `load_rollouts` or a script gives them.
 
     Args:
         old_rows: The reference.
         new_rows: What is compared with it.
         key: The field that tells the tasks apart, a dotted path; found for each run by itself when None.
+        questions: What else is asked.
 
     Raises:
         CompareInputError: A row breaks a rule, or no field tells the tasks apart.
     """
-    return compare_tables({Side.OLD: table_of(old_rows, key), Side.NEW: table_of(new_rows, key)})
+    return compare_tables({Side.OLD: table_of(old_rows, key), Side.NEW: table_of(new_rows, key)}, questions)
 
 
-def compare_tables(tables: dict[Side, Table]) -> CompareResult:
+def compare_tables(tables: dict[Side, Table], questions: Questions = NOTHING_MORE) -> CompareResult:
     """Compare two runs: join their rows by task, then decide each task's category.
 
     What only the join needs of the tables is given back as soon as it is done, if nobody else holds them.
@@ -57,7 +66,8 @@ def compare_tables(tables: dict[Side, Table]) -> CompareResult:
     joined = join(tables)
     tables = {side: table.without_tasks() for side, table in tables.items()}
     sides = [sides_of(tables[side], joined.rows[side]) for side in Side]
-    tasks = [_compared(*task) for task in zip(joined.tasks, *sides, strict=True)]
+    both = zip(joined.tasks, *sides, strict=True)
+    tasks = [_compared(task, old, new, questions) for task, old, new in both]
     flips = tuple(_flip(tables, joined, number, task) for number, task in enumerate(tasks) if task.winner)
     agreeing = tuple(islice(_agreeing(tables, joined, tasks), MOST_AGREEING))
     anonymous = list(_anonymous(tables, joined))
@@ -82,22 +92,51 @@ def compare_tables(tables: dict[Side, Table]) -> CompareResult:
         flips=flips,
         agreeing=agreeing,
         join_check=joined.check,
-        statistics=task_statistics(tasks),
+        statistics=_statistics(tables, joined, tasks, questions),
         anonymous=len(anonymous),
     )
 
 
-def _compared(task: str, old: TaskSide | None, new: TaskSide | None) -> TaskComparison:
+def _statistics(
+    tables: dict[Side, Table], joined: Join, tasks: Sequence[TaskComparison], questions: Questions
+) -> Statistics:
+    values = group_values(tables, joined, tasks, questions)
+    groups = {field: values[field] for field in (TASKSET, *questions.by) if field in values}
+    cluster = (questions.cluster, values[questions.cluster]) if questions.cluster else None
+    measured = measured_tasks(tasks, groups, cluster)
+    return paired_statistics(measured, margin=questions.margin, tolerance=questions.tolerance)
+
+
+def _compared(task: str, old: TaskSide | None, new: TaskSide | None, questions: Questions) -> TaskComparison:
     """A task with its category: the first rule that applies."""
     if old is None or new is None:
         return TaskComparison(task, Category.MISSING, old, new)
+    if questions.count_measured and old.measured and new.measured:
+        old, new = _as_measured(old), _as_measured(new)
     if old.mask or new.mask or old.reward is None or new.reward is None:
         return TaskComparison(task, Category.MASKED, old, new)
-    if abs(old.reward - new.reward) <= REWARD_TOLERANCE:
+    if abs(old.reward - new.reward) <= questions.tolerance:
         return TaskComparison(task, Category.IDENTICAL, old, new)
     doubtful = old.mark or new.mark
     winner = Side.OLD if old.reward > new.reward else Side.NEW
     return TaskComparison(task, Category.FLIPPED_AGENT_ERROR if doubtful else Category.FLIPPED, old, new, winner)
+
+
+def _as_measured(side: TaskSide) -> TaskSide:
+    """A side as if it had its measured rows alone."""
+    part = side.measured_part
+    if part is None:
+        return side
+    return replace(
+        side,
+        rows=part.rows,
+        reward=part.reward,
+        reward_rows=part.rows,
+        mask=None,
+        masked_rows=0,
+        solved=part.solved,
+        measured_part=None,
+    )
 
 
 def _anonymous(tables: dict[Side, Table], joined: Join) -> Iterator[TaskComparison]:
@@ -115,18 +154,28 @@ def _flip(tables: dict[Side, Table], joined: Join, number: int, task: TaskCompar
     assert task.old is not None
     assert task.new is not None
     worst, best = (min, max) if task.winner is Side.NEW else (max, min)
+    attempts = [_attempts(tables[side], joined.rows[side].of(number)) for side in Side]
     rows = TaskRows(
         task,
         _telling_row(tables, joined, Side.OLD, number, worst),
         _telling_row(tables, joined, Side.NEW, number, best),
+        *(attempts if max(map(len, attempts)) > 1 else ()),
     )
     return Flip(task, rows, repeats=compare_repeats(task.old, task.new))
+
+
+def _attempts(table: Table, rows: Sequence[int]) -> tuple[Place, ...]:
+    """The first measured rows of a task."""
+    measured = (row for row in rows if not isnan(table.reward[row]))
+    return tuple(table.place(row) for row in islice(measured, MOST_ATTEMPTS))
 
 
 def _telling_row(tables: dict[Side, Table], joined: Join, side: Side, number: int, choose: Callable[..., int]) -> Place:
     """Of a task's rows with a finite reward, the one with the highest or lowest, of equals the first."""
     table, rows = tables[side], joined.rows[side].of(number)
     measured = rows if len(rows) == 1 else [row for row in rows if not isnan(table.reward[row])]
+    if any(map(table.masked.ids.__getitem__, measured)):  # they count only where the measured rows alone do
+        measured = [row for row in measured if not table.masked.ids[row]]
     return table.place(choose(measured, key=table.reward.__getitem__))
 
 

@@ -149,3 +149,22 @@ def fisher_exact_two_sided(a: int, b: int, c: int, d: int) -> float:
 def _walk(ratios: Iterable[float]) -> list[float]:
     """Weights from the most probable count outwards: 1, then each its neighbour times the ratio, while they matter."""
     return list(takewhile(lambda weight: weight > _NEGLIGIBLE_WEIGHT, accumulate(ratios, mul, initial=1.0)))
+
+
+def chi_square_upper_tail(value: float, degrees: int) -> float:
+    """P(X > value) for X of the chi-square distribution with so many degrees of freedom (1 or more).
+
+    Even: exp(-h) sum h^j / j!, j < degrees / 2, with h = value / 2. Odd: erfc(sqrt(h)) plus the like sum over halves.
+    Source: M. Abramowitz and I. Stegun, Handbook of Mathematical Functions (1964), 26.4.4 and 26.4.5.
+    """
+    half = value / 2
+    odd = degrees % 2
+    start = math.erfc(math.sqrt(half)) if odd else 0.0
+    if half == 0:
+        return 1.0
+    terms = (math.exp(power * math.log(half) - half - math.lgamma(power + 1)) for power in _powers(odd, degrees))
+    return min(1.0, start + math.fsum(terms))
+
+
+def _powers(odd: int, degrees: int) -> Iterable[float]:
+    return (j + odd / 2 for j in range(degrees // 2))

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:  # the command line's help is made from these rules, and starts without results
     from nemo_gym.rollout_compare.schema import CompareResult, Rule
 
-
-def _tasks(value: int | str) -> str:
-    return f"{value} {'task' if value == 1 else 'tasks'}"
+Allowed = Collection[str]
+"""Labels of tasks that break no rule."""
 
 
 class GateRule(NamedTuple):
@@ -19,26 +18,36 @@ class GateRule(NamedTuple):
 
     Attributes:
         broken_by: What breaks it, as the documents' table says it.
-        value: What it looks at in a comparison: how many tasks break it, or a word.
+        tasks: The tasks that break it, by their labels; None for a rule that is not about single tasks.
         in_short: What its name does not say by itself, for the help.
-        broken: Whether a comparison breaks it, for a rule that takes no number. None for one that may end in `>N`: it
-            is broken by more than N tasks.
-        says: What is said where it is broken, from its value.
+        word: What a rule that is not about single tasks looks at.
+        broken: Whether that breaks it.
+        says: What is said where it is broken, from the word.
     """
 
     broken_by: str
-    value: Callable[[CompareResult], int | str]
+    tasks: Callable[[CompareResult], list[str]] | None = None
     in_short: str = ""
+    word: Callable[[CompareResult], str] | None = None
     broken: Callable[[CompareResult], bool] | None = None
-    says: Callable[[int | str], str] = _tasks
+    says: Callable[[str], str] = str
 
 
-def _in_category(name: str) -> Callable[[CompareResult], int]:
-    return lambda result: len(result.by_category(name))
+def _in_category(name: str) -> Callable[[CompareResult], list[str]]:
+    return lambda result: [task.task for task in result.by_category(name)]
 
 
-def _lost(result: CompareResult) -> int:
-    return sum(flip.comparison.winner == "old" for flip in result.flips)
+def _flipped(result: CompareResult) -> list[str]:
+    return [flip.comparison.task for flip in result.flips]
+
+
+def _lost(result: CompareResult) -> list[str]:
+    return [flip.comparison.task for flip in result.flips if flip.comparison.winner == "old"]
+
+
+def _lost_beyond_noise(result: CompareResult) -> list[str]:
+    noise = {flip.comparison.task for flip in result.flips if flip.repeats and flip.repeats.within_noise}
+    return [task for task in _lost(result) if task not in noise]
 
 
 def _verdict(result: CompareResult) -> str:
@@ -52,35 +61,72 @@ def _worse_or_unknown(result: CompareResult) -> bool:
     return result.statistics.verdict == "worse" or result.statistics.delta is None
 
 
-def _worse(value: int | str) -> str:
-    return "the new side is worse" if value == "worse" else f"{value}, because no difference could be computed"
+def _says_worse(verdict: str) -> str:
+    return "the new side is worse" if verdict == "worse" else f"{verdict}, because no difference could be computed"
+
+
+def _conclusion(result: CompareResult) -> str:
+    margin = result.statistics and result.statistics.margin
+    return margin.conclusion.value if margin else "no margin was given"
+
+
+def _is_not_shown(result: CompareResult) -> bool:
+    return _conclusion(result) not in {"same", "not worse"}
 
 
 #: By name. A rule is one row: the pattern, the hints, the option's help and the documents' table are made from it.
 RULES = {
-    "flipped": GateRule("a flip of either kind, with an agent error or without", lambda result: len(result.flips)),
+    "flipped": GateRule("a flip of either kind, with an agent error or without", _flipped),
     "lost": GateRule(
         "a flip that the old side wins, of either kind; with several attempts a task also one within noise",
         _lost,
         in_short="the old side wins",
     ),
+    "lost-beyond-noise": GateRule(
+        "a flip that the old side wins, but for those within the noise of their attempts; one attempt a task, or too "
+        "few to tell, excuse nothing",
+        _lost_beyond_noise,
+    ),
     "agent-error": GateRule("a flip with an agent error", _in_category("flipped_agent_error")),
     "masked": GateRule("a masked task", _in_category("masked")),
     "missing": GateRule("a missing task", _in_category("missing")),
+    "inputs-differ": GateRule(
+        "a task that the two runs were asked differently, though it has one name",
+        lambda result: list(result.join_check.tasks_differ),
+    ),
     "worse": GateRule(
         "the verdict that the new side is worse, or that no difference could be computed",
-        _verdict,
         in_short="the verdict",
+        word=_verdict,
         broken=_worse_or_unknown,
-        says=_worse,
+        says=_says_worse,
+    ),
+    "not-shown": GateRule(
+        "with `--margin`: that the new side is neither shown to be the same nor not to be worse; without: always",
+        in_short="with --margin",
+        word=_conclusion,
+        broken=_is_not_shown,
     ),
 }
 
-_COUNTING = [name for name, rule in RULES.items() if rule.broken is None]
-_PLAIN = [name for name in RULES if name not in _COUNTING]
+#: Names that stand for several rules.
+BUNDLES = {"regression": ("worse", "missing", "inputs-differ", "coverage<95%")}
+
+COVERAGE = "coverage"
+
+_COUNTING = [name for name, rule in RULES.items() if rule.tasks]
+_PLAIN = [*(name for name in RULES if name not in _COUNTING), *BUNDLES]
+_NUMBER = r"[0-9]{1,18}"
+_PERCENT = r"[0-9]{1,3}(?:\.[0-9]{1,9})?"
+
+#: What a rule may begin with.
+RULE_NAMES = (*RULES, COVERAGE, *BUNDLES)
 
 #: What a rule looks like.
-RULE_PATTERN = "|".join([f"({'|'.join(_COUNTING)})(>[0-9]{{1,18}})?", *_PLAIN])
+RULE_PATTERN = (
+    rf" *(?:(?:{'|'.join(_COUNTING)})(?: *> *(?:{_NUMBER}|{_PERCENT} *%))?|{'|'.join(_PLAIN)}"
+    rf"|{COVERAGE} *< *{_PERCENT} *%) *"
+)
 
 
 def is_rule(text: str) -> bool:
@@ -88,16 +134,24 @@ def is_rule(text: str) -> bool:
     return re.fullmatch(RULE_PATTERN, text) is not None
 
 
+def _without_spaces(text: str) -> str:
+    return re.sub(" *([<>%]) *", r"\1", text.strip(" "))
+
+
 def rule_form(name: str) -> str:
     """How the rule of a name is written."""
-    return f"it is {name} or {name}>N, N a whole number" if name in _COUNTING else f"{name} takes no number"
+    if name == COVERAGE:
+        return "it is coverage<N%"
+    return f"it is {name}, {name}>N or {name}>N%, N a number" if name in _COUNTING else f"{name} takes no number"
 
 
 def rules_in_short() -> str:
     """The rules in a sentence, for the help."""
     *counting, last = map(_in_short, _COUNTING)
-    counted = f"{', '.join(counting)} or {last}, each with >N for more than N tasks (in quotes)"
-    return f"{counted}, or {' or '.join(map(_in_short, _PLAIN))}"
+    counted = f"{', '.join(counting)} or {last}, each with >N for more than N tasks or >N% of them (in quotes)"
+    bundles = (f"{name} ({', '.join(rules)})" for name, rules in BUNDLES.items())
+    plain = [*map(_in_short, (name for name in _PLAIN if name in RULES)), f"{COVERAGE}<N% (measured on both sides)"]
+    return f"{counted}; {', '.join(plain)}; or {', '.join(bundles)}"
 
 
 def _in_short(name: str) -> str:
@@ -105,20 +159,63 @@ def _in_short(name: str) -> str:
     return f"{name} ({words})" if words else name
 
 
-def check_rules(result: CompareResult, rules: Sequence[str]) -> tuple[Rule, ...]:
-    """Hold a comparison against rules that match `RULE_PATTERN`."""
-    return tuple(_check(result, text) for text in rules)
+def check_rules(result: CompareResult, rules: Sequence[str], allowed: Allowed = ()) -> tuple[Rule, ...]:
+    """Hold a comparison against rules that match `RULE_PATTERN`; tasks whose labels are allowed break none."""
+    return tuple(_check(result, text, frozenset(allowed)) for text in _unbundled(rules))
 
 
-def _check(result: CompareResult, text: str) -> Rule:
+def _unbundled(rules: Sequence[str]) -> Iterator[str]:
+    for rule in map(_without_spaces, rules):
+        yield from BUNDLES.get(rule, (rule,))
+
+
+def _check(result: CompareResult, text: str, allowed: frozenset[str]) -> Rule:
     from nemo_gym.rollout_compare.schema import Rule
 
     name, _, limit = text.partition(">")
+    if text.startswith(f"{COVERAGE}<"):
+        share = _coverage(result, allowed)
+        return Rule(text, f"{share:.1f}%", share < float(text.partition("<")[2].removesuffix("%")))
     rule = RULES[name]
-    value = rule.value(result)
-    return Rule(text, value, rule.broken(result) if rule.broken else int(value) > int(limit or 0))
+    if rule.tasks is None:
+        assert rule.word
+        assert rule.broken
+        return Rule(text, rule.word(result), rule.broken(result))
+    value = sum(task not in allowed for task in rule.tasks(result))
+    most = float(limit.removesuffix("%")) / 100 * len(result.tasks) if limit.endswith("%") else int(limit or 0)
+    return Rule(text, value, value > most)
+
+
+def _coverage(result: CompareResult, allowed: frozenset[str]) -> float:
+    """How many of all tasks in 100 have a measured attempt on both sides, allowed ones aside."""
+    asked = [task for task in result.tasks if task.task not in allowed]
+    measured = sum(bool(task.old and task.old.measured and task.new and task.new.measured) for task in asked)
+    return 100 * measured / len(asked) if asked else 100.0
+
+
+def allowed_of(text: str) -> dict[str, str]:
+    """The labels of an allow file with their reasons: one a line, `LABEL # REASON`; blank lines and comments aside."""
+    found = {}
+    for line in text.splitlines():
+        label, _, reason = line.partition(" #")
+        if label.strip() and not line.lstrip().startswith("#"):
+            found[label.strip()] = reason.strip()
+    return found
+
+
+def no_longer_needed(result: CompareResult, allowed: Allowed) -> tuple[str, ...]:
+    """The allowed labels whose tasks do not flip any more, sorted."""
+    return tuple(sorted(set(allowed) - set(_flipped(result))))
 
 
 def rule_text(rule: Rule) -> str:
     """What a rule that tripped says."""
-    return f"gate: {rule.rule}: {RULES[rule.rule.partition('>')[0]].says(rule.value)}"
+    known = RULES.get(re.split("[<>]", rule.rule)[0])
+    if known is None:
+        return f"gate: {rule.rule}: {rule.value} of the tasks are measured on both sides"
+    says = known.says(str(rule.value)) if known.tasks is None else _tasks(int(rule.value))
+    return f"gate: {rule.rule}: {says}"
+
+
+def _tasks(value: int) -> str:
+    return f"{value} {'task' if value == 1 else 'tasks'}"

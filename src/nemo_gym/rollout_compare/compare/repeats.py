@@ -10,11 +10,25 @@ NOISE_LEVEL = 0.05
 
 
 def compare_repeats(old: TaskSide, new: TaskSide) -> Repeats | None:
-    """Compare the attempts of both sides at one task; None unless both have two or more, all of them 0 or 1."""
-    if old.solved is None or new.solved is None or min(old.rows, new.rows) < 2:
+    """Compare both sides' measured attempts at one task; None unless both have two or more, all of them 0 or 1."""
+    before, after = old.measured, new.measured
+    if before is None or before.solved is None or after is None or after.solved is None:
         return None
-    p_value = fisher_exact_two_sided(old.solved, old.rows - old.solved, new.solved, new.rows - new.solved)
-    return Repeats(old.solved, old.rows, new.solved, new.rows, p_value, p_value > NOISE_LEVEL)
+    if min(before.rows, after.rows) < 2:
+        return None
+    p_value = fisher_exact_two_sided(
+        before.solved, before.rows - before.solved, after.solved, after.rows - after.solved
+    )
+    too_few = fisher_exact_two_sided(before.rows, 0, 0, after.rows) > NOISE_LEVEL
+    return Repeats(
+        old_solved=before.solved,
+        old_attempts=before.rows,
+        new_solved=after.solved,
+        new_attempts=after.rows,
+        p_value=p_value,
+        within_noise=p_value > NOISE_LEVEL and not too_few,
+        too_few_attempts=too_few,
+    )
 
 
 def solved_of(rewards: Sequence[float]) -> int | None:

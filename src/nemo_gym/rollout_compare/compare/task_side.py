@@ -7,11 +7,9 @@ from itertools import compress
 from math import fsum, isnan
 
 from nemo_gym.rollout_compare.compare.repeats import is_flaky, solved_of
-from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
-from nemo_gym.rollout_compare.schema import CompareInputError, Row, TaskSide
-from nemo_gym.rollout_compare.table.by_task import RowsByTask
-from nemo_gym.rollout_compare.table.columns import Column, T
-from nemo_gym.rollout_compare.table.table import Table
+from nemo_gym.rollout_compare.engine import table_of
+from nemo_gym.rollout_compare.schema import CompareInputError, Measured, Row, TaskSide
+from nemo_gym.rollout_compare.table import Column, RowsByTask, T, Table
 
 _MOST_KNOWN = 1000
 
@@ -65,6 +63,7 @@ def side_of(table: Table, rows: Sequence[int]) -> TaskSide | None:
     if not rows:
         return None
     rewards = [reward for row in rows if not isnan(reward := table.reward[row])]
+    masked_rows = sum(map(bool, map(table.masked.ids.__getitem__, rows)))
     return TaskSide(
         rows=len(rows),
         reward=_mean(rewards) if rewards else None,
@@ -74,8 +73,15 @@ def side_of(table: Table, rows: Sequence[int]) -> TaskSide | None:
         failure_kind=_first(table.failure_kind, rows),
         solved=solved_of(rewards) if len(rewards) == len(rows) else None,
         flaky=is_flaky(rewards),
-        masked_rows=sum(map(bool, map(table.masked.ids.__getitem__, rows))),
+        masked_rows=masked_rows,
+        measured_part=_measured_part(table, rows) if 0 < masked_rows < len(rows) else None,
     )
+
+
+def _measured_part(table: Table, rows: Sequence[int]) -> Measured:
+    """The unmasked of rows of which some are masked."""
+    rewards = [table.reward[row] for row in rows if not table.masked.ids[row]]
+    return Measured(len(rewards), _mean(rewards), solved_of(rewards))
 
 
 def _first(column: Column[T], rows: Sequence[int]) -> T | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from nemo_gym.rollout_compare.files.lines import Piece
-from nemo_gym.rollout_compare.producers.contract import Plan, Readable
+from nemo_gym.rollout_compare.files import Piece
+from nemo_gym.rollout_compare.producers import Plan, Readable
 from nemo_gym.rollout_compare.schema import Fault, Note, NoteKind
-from nemo_gym.rollout_compare.table.table import Table
+from nemo_gym.rollout_compare.table import Table
 
 #: How many of the lines that were left out are named.
 NAMED_FAULTS = 5
@@ -33,9 +34,17 @@ class PieceTable(Struct, frozen=True):
 
 
 def left_out(source: Readable, faults: Sequence[Fault]) -> Note:
-    """A note that lines which are not rows were left out."""
-    named = tuple(faults[:NAMED_FAULTS])
-    return Note(NoteKind.LINES_LEFT_OUT, path=str(source.path), number=len(faults), lines=named)
+    """A note that lines which are not rows, or records that cannot be read, were left out."""
+    named = tuple(placed(source, fault) for fault in faults[:NAMED_FAULTS])
+    unit = "" if source.unit == "line" else source.unit
+    return Note(NoteKind.LINES_LEFT_OUT, path=str(source.path), field=unit, number=len(faults), lines=named)
+
+
+def placed(source: Readable, fault: Fault) -> Fault:
+    """A fault with the place by which a note names it: that of a line is its number."""
+    if source.unit == "line":
+        return fault
+    return replace(fault, place=source.where(fault.line).removeprefix(str(source.path)).lstrip("/: "))
 
 
 def read_piece(

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from nemo_gym.rollout_compare.engine.pieces import PieceTable, Progress, left_out, read_piece
+from nemo_gym.rollout_compare.engine.pieces import PieceTable, Progress, left_out, placed, read_piece
 from nemo_gym.rollout_compare.engine.workers import default_jobs, map_by_processes, may_fork
-from nemo_gym.rollout_compare.files.lines import Piece
-from nemo_gym.rollout_compare.producers.contract import Plan, Readable
+from nemo_gym.rollout_compare.files import Piece
+from nemo_gym.rollout_compare.producers import Plan, Readable
 from nemo_gym.rollout_compare.schema import CompareInputError, Fault, Note, NoteKind
-from nemo_gym.rollout_compare.table.table import Table
+from nemo_gym.rollout_compare.table import Table
 
 PIECE_BYTES = 16 << 20
 
@@ -76,7 +76,8 @@ class _Collected:
 
     def finished(self) -> Table:
         if self.faults and not len(self.table):
-            raise CompareInputError(f"{self.source.path}: no line of it is a row: {self.faults[0]}")
+            first = placed(self.source, self.faults[0])
+            raise CompareInputError(f"{self.source.path}: no {self.source.unit} of it is a row: {first}")
         self.table.incomplete = bool(self.faults)
         if self.faults:
             self.table.notes.append(left_out(self.source, self.faults))

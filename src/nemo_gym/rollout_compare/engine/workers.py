@@ -11,7 +11,7 @@ from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, Generic, NamedTuple, NoReturn, TypeVar
 
-from nemo_gym.rollout_compare.files.signals import ALL, held_back, nothing_to_undo, undone_at_end
+from nemo_gym.rollout_compare.files import ALL, held_back, nothing_to_undo, undone_at_end
 from nemo_gym.rollout_compare.producers import Readable
 from nemo_gym.rollout_compare.schema import CompareInputError
 

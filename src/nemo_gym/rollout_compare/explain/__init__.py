@@ -5,3 +5,18 @@
 * `logs`: verifier logs on disk: found, judged safe, read from the end
 * `triage`: single tests, signatures, clusters
 """
+
+from nemo_gym.rollout_compare.explain.evidence import Roots, is_silent, source_text, tail_lines, verifier_output
+from nemo_gym.rollout_compare.explain.findings import explain_flips, with_findings
+from nemo_gym.rollout_compare.explain.logs import LogRoots
+
+__all__ = [
+    "LogRoots",
+    "Roots",
+    "explain_flips",
+    "is_silent",
+    "source_text",
+    "tail_lines",
+    "verifier_output",
+    "with_findings",
+]

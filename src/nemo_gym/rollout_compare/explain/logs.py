@@ -26,6 +26,7 @@ _REPORTS_BYTES = 64 << 20
 _MOST_REPORTS = 200
 _MOST_REMEMBERED = 4
 _CTRF = "ctrf.json"
+_REPORT_WORDS = ("ctrf", "report", "result", "test", "jest", "vitest", "mocha", "rspec")
 _MOST_PARTS = 64
 _MOST_TRIED = 4
 
@@ -84,6 +85,18 @@ def read_log(named: str, roots: LogRoots, lines: int) -> LogTail:
         raise LogUnavailable(f"cannot read {error.filename or named}: {error.strerror or error}") from None
     except (ValueError, RuntimeError) as error:  # a NUL in the path; a loop of links before Python 3.13
         raise LogUnavailable(f"cannot read {named}: {error}") from None
+
+
+def read_found(path: Path, lines: int) -> LogTail:
+    """The end of a log that a reader found in the run's own folder.
+
+    Raises:
+        LogUnavailable: It cannot be read any more.
+    """
+    try:
+        return _tail(path, path.resolve(strict=True), LogRoots((path.parent,)), lines)
+    except OSError as error:
+        raise LogUnavailable(f"cannot read {path}: {error.strerror or error}") from None
 
 
 Parsed = TypeVar("Parsed")
@@ -161,6 +174,13 @@ def read_reports(named: str, roots: LogRoots) -> Reports:
 
 
 def _is_report(name: str) -> bool:
+    """Any XML may be a JUnit report; of JSON there may be much else, so its name must say something of tests."""
+    name = name.lower()
+    return name.endswith(".xml") or (name.endswith(".json") and any(word in name for word in _REPORT_WORDS))
+
+
+def is_certain_report(name: str) -> bool:
+    """Whether a file by its name holds single tests for certain; other JSON may hold anything."""
     return name.lower() == _CTRF or name.lower().endswith(".xml")
 
 

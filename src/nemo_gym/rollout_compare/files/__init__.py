@@ -5,3 +5,58 @@
 * `lines`: pieces of a file, and the lines in them
 * `signals`: how a signal ends the program and leaves nothing behind
 """
+
+from nemo_gym.rollout_compare.files.inputs import (
+    COMPRESSED_ENDINGS,
+    STDIN,
+    STDIN_PATH,
+    Input,
+    cannot_read,
+    check_unchanged,
+    gone,
+    open_input,
+    reading,
+)
+from nemo_gym.rollout_compare.files.lines import (
+    BOM,
+    Block,
+    Line,
+    LineCount,
+    LongLine,
+    Piece,
+    iter_blocks,
+    iter_lines,
+    pieces_of,
+)
+from nemo_gym.rollout_compare.files.locate import Layout, Located, locate, would_be_read
+from nemo_gym.rollout_compare.files.signals import ALL, end_quietly, held_back, nothing_to_undo, undone_at_end
+
+__all__ = [
+    "ALL",
+    "BOM",
+    "COMPRESSED_ENDINGS",
+    "STDIN",
+    "STDIN_PATH",
+    "Block",
+    "Input",
+    "Layout",
+    "Line",
+    "LineCount",
+    "Located",
+    "LongLine",
+    "Piece",
+    "cannot_read",
+    "check_unchanged",
+    "end_quietly",
+    "gone",
+    "held_back",
+    "iter_blocks",
+    "iter_lines",
+    "locate",
+    "nothing_to_undo",
+    "open_input",
+    "pieces_of",
+    "reading",
+    "undone_at_end",
+    "would_be_read",
+]

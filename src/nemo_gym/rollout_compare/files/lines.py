@@ -12,7 +12,7 @@ from operator import add, itemgetter
 from typing import BinaryIO, NamedTuple
 
 from nemo_gym.rollout_compare.files.inputs import Input, reading
-from nemo_gym.rollout_compare.text.sizes import MOST_LINE_BYTES, size_text
+from nemo_gym.rollout_compare.text import MOST_LINE_BYTES, size_text
 
 BLOCK_BYTES = 1 << 20
 BOM = b"\xef\xbb\xbf"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -18,8 +18,8 @@ from typing import Any
 ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 ALL = (signal.SIGINT, *ENDING)
 
-#: The module that sets a handler before the program can, where it is installed.
-_EARLY = "_rollout_compare_beside"
+#: The modules that end the program at an interrupt until there is something to undo.
+_EARLY = ("_rollout_compare_beside", "nemo_gym.rollout_compare.app.interrupts")
 
 _undone: list[Callable[[], object]] = []
 
@@ -31,16 +31,9 @@ def end_quietly() -> None:
     """
     for number in ALL:
         handler = signal.getsignal(number)
-        early = getattr(handler, "__module__", None) == _EARLY
+        early = getattr(handler, "__module__", None) in _EARLY
         if early or handler in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(number, _end)
-
-
-def raise_again() -> None:
-    """Give the signals back as they were: what follows is somebody else's."""
-    for number in ALL:
-        if signal.getsignal(number) is _end:
-            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
 
 def undone_at_end(undo: Callable[[], object]) -> Callable[[], None]:
@@ -84,8 +77,7 @@ def held_back() -> Iterator[None]:
 
 
 def _in_main_thread() -> bool:
-    threading = sys.modules.get("threading")  # without it there is only one
-    return threading is None or threading.current_thread() is threading.main_thread()
+    return threading.current_thread() is threading.main_thread()
 
 
 def _end(number: int, _frame: object) -> None:

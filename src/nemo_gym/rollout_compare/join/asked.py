@@ -6,11 +6,11 @@ A run may still be growing meanwhile: that its file is no longer what it was is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
-from nemo_gym.rollout_compare.producers.again import read_again
+from nemo_gym.rollout_compare.producers import read_again
 from nemo_gym.rollout_compare.schema import CompareInputError, Record, Wanted
-from nemo_gym.rollout_compare.table.columns import Column
-from nemo_gym.rollout_compare.table.table import Table
+from nemo_gym.rollout_compare.table import Column, Table
 
 _ROWS_AT_A_TIME = 10_000
 
@@ -46,6 +46,15 @@ def count_fields(table: Table) -> dict[str, int]:
         for path, value in zip(table.keys, record.values, strict=True):
             stands[path] += value is not None
     return stands
+
+
+def values_of(table: Table, rows: Sequence[int], fields: Sequence[str]) -> dict[int, tuple[Any, ...]]:
+    """The values of fields in the given rows, by their numbers.
+
+    Raises:
+        CompareInputError: A row can no longer be read.
+    """
+    return {row: record.values for row, record in _again(table, rows, Wanted(fields=tuple(fields)))}
 
 
 def _again(table: Table, rows: Sequence[int], wanted: Wanted) -> Iterator[tuple[int, Record]]:

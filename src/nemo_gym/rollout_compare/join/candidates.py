@@ -11,8 +11,7 @@ from typing import Any
 from nemo_gym.rollout_compare.join.asked import inputs_of
 from nemo_gym.rollout_compare.join.planned import planned_columns
 from nemo_gym.rollout_compare.schema import FaultKind, Identity, KeyFault, KeyKind, label_of
-from nemo_gym.rollout_compare.table.columns import Column
-from nemo_gym.rollout_compare.table.table import Table
+from nemo_gym.rollout_compare.table import Column, Table
 
 PLANNED = "materialized_inputs:"
 
@@ -74,7 +73,7 @@ def ladder_of(table: Table) -> list[Rung]:
     for path, planned in planned_columns(table).items():
         judge = partial(_merges, table, planned)
         ladder.append(Rung(PLANNED + path, KeyKind.PLANNED, places[path], partial(itself, planned), judge))
-    if _on_every_voter(table, table.inputs, 0):
+    if not table.fields.digests and _on_every_voter(table, table.inputs, 0):
         judge = partial(_crosses_identity, table)
         ladder.append(Rung(table.fields.input, KeyKind.INPUT, 2 * fields, partial(inputs_of, table), judge))
     one_run = len(table.shards) < 2 or len(set(_positions(table))) == len(set(codes))

@@ -12,8 +12,7 @@ from operator import gt
 from nemo_gym.rollout_compare.join.keys import Choice
 from nemo_gym.rollout_compare.join.planned import unrecorded_note
 from nemo_gym.rollout_compare.schema import JoinCheck, Note, NoteKind, Side, Twins
-from nemo_gym.rollout_compare.table.by_task import RowsByTask
-from nemo_gym.rollout_compare.table.table import Table
+from nemo_gym.rollout_compare.table import RowsByTask, Table
 
 _LABELS_SHOWN = 3
 
@@ -22,6 +21,7 @@ def check_inputs(tables: dict[Side, Table], rows: dict[Side, RowsByTask], tasks:
     """Compare what the systems were asked, for each task that both runs have."""
     asked_old, asked_new = (array("Q", map(tables[side].inputs.__getitem__, rows[side].rows)) for side in Side)
     spans = (rows[side].spans() for side in Side)
+    comparable = len({table.fields.digests for table in tables.values()}) == 1
     joined = compared = 0
     differ: list[str] = []
     for task, ((old, old_end), (new, new_end)) in enumerate(zip(*spans, strict=True)):
@@ -32,7 +32,7 @@ def check_inputs(tables: dict[Side, Table], rows: dict[Side, RowsByTask], tasks:
         other: object = asked_new[new]
         if old_end - old > 1 or new_end - new > 1:  # sets would do for all, but take three times as long
             one, other = {*asked_old[old:old_end]} - {0}, {*asked_new[new:new_end]} - {0}
-        if one and other:
+        if one and other and comparable:
             compared += 1
             if one != other:
                 differ.append(tasks[task])
@@ -44,7 +44,8 @@ def doubts(
 ) -> Iterator[Note]:
     """What a reader must know before trusting the join."""
     if check.tasks_differ:
-        yield Note(NoteKind.OTHER_INPUT, tasks=check.tasks_differ)
+        what = "content" if tables[Side.OLD].fields.digests else ""
+        yield Note(NoteKind.OTHER_INPUT, tasks=check.tasks_differ, field=what)
     present = {side: rows[side].present() for side in Side}
     alone = {side: list(compress(tasks, map(gt, present[side], present[side.other]))) for side in Side}
     if not check.joined and all(alone.values()):

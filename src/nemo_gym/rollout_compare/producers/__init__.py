@@ -12,32 +12,108 @@
 """
 
 from nemo_gym.rollout_compare.producers.again import read_again, together
-from nemo_gym.rollout_compare.producers.contract import LocatedRun, Plan, Producer, Readable, Run, Shard
+from nemo_gym.rollout_compare.producers.contract import (
+    Failures,
+    LocatedRun,
+    Plan,
+    Producer,
+    Readable,
+    Run,
+    Shard,
+    would_hold,
+)
 from nemo_gym.rollout_compare.producers.depth import check_keys
-from nemo_gym.rollout_compare.producers.gym import NEMO_GYM
+from nemo_gym.rollout_compare.producers.gym import (
+    NEMO_GYM,
+    RowsAtHand,
+    agent_error,
+    load_rollouts,
+    mask_reason,
+    measured_failure_kind,
+    task_id_of,
+    tasksets_of,
+)
+from nemo_gym.rollout_compare.producers.harbor import HARBOR
+from nemo_gym.rollout_compare.producers.inspect import INSPECT
+from nemo_gym.rollout_compare.producers.json_rows import dig
+from nemo_gym.rollout_compare.producers.lm_eval import LM_EVAL
+from nemo_gym.rollout_compare.producers.nemo_evaluator import NEMO_EVALUATOR
+from nemo_gym.rollout_compare.producers.openai_evals import OPENAI_EVALS
+from nemo_gym.rollout_compare.producers.openhands import OPENHANDS
+from nemo_gym.rollout_compare.producers.promptfoo import PROMPTFOO
+from nemo_gym.rollout_compare.producers.recognize import producer_of
+from nemo_gym.rollout_compare.producers.swebench import SWEBENCH
+from nemo_gym.rollout_compare.producers.tables import TABLE
+from nemo_gym.rollout_compare.producers.terminal_bench import TERMINAL_BENCH
+from nemo_gym.rollout_compare.producers.verifiers import VERIFIERS
 
 __all__ = [
+    "HARBOR",
+    "INSPECT",
+    "LM_EVAL",
+    "NEMO_EVALUATOR",
+    "NEMO_GYM",
+    "OPENAI_EVALS",
+    "OPENHANDS",
     "PRODUCERS",
+    "PROMPTFOO",
+    "SWEBENCH",
+    "TABLE",
+    "TERMINAL_BENCH",
+    "VERIFIERS",
+    "Failures",
     "LocatedRun",
     "Plan",
     "Producer",
     "Readable",
+    "RowsAtHand",
     "Run",
     "Shard",
+    "agent_error",
     "check_keys",
+    "dig",
+    "load_rollouts",
     "locate_run",
+    "mask_reason",
+    "measured_failure_kind",
+    "producer_of",
     "read_again",
+    "task_id_of",
+    "tasksets_of",
     "together",
+    "would_hold",
 ]
 
-#: Every producer whose runs can be read, by its name.
-PRODUCERS = {producer.name: producer for producer in (NEMO_GYM,)}
+#: Every producer whose runs can be read, by its name, in the order in which they are asked; the last takes what is
+#: left. The order is that of the signs: a run's own folder layout first, then what the files in it hold.
+PRODUCERS = {
+    producer.name: producer
+    for producer in (
+        HARBOR,
+        TERMINAL_BENCH,
+        NEMO_EVALUATOR,
+        VERIFIERS,
+        OPENHANDS,
+        SWEBENCH,
+        INSPECT,
+        LM_EVAL,
+        PROMPTFOO,
+        OPENAI_EVALS,
+        TABLE,
+        NEMO_GYM,
+    )
+}
 
 
-def locate_run(named: str) -> LocatedRun:
+def locate_run(named: str, format: str | None = None) -> LocatedRun:  # noqa: A002  # what the option is called
     """The run that the user named.
 
+    Args:
+        named: What the user named.
+        format: The name of the producer whose run it is; it is found when None.
+
     Raises:
-        CompareInputError: It is not clear which files are meant.
+        CompareInputError: It is not clear which files are meant, or no producer knows them.
     """
-    return NEMO_GYM.locate(named)
+    found = producer_of(named, PRODUCERS, format)
+    return found.producer.locate(found.named)

@@ -9,9 +9,10 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files.inputs import Input
-from nemo_gym.rollout_compare.schema import Attempt, Batch, Fields, Source
-from nemo_gym.rollout_compare.text.sizes import MOST_LINE_BYTES
+from nemo_gym.rollout_compare.files import Input
+from nemo_gym.rollout_compare.producers.glimpse import Glimpse
+from nemo_gym.rollout_compare.schema import Attempt, Batch, Fields, Note, Source
+from nemo_gym.rollout_compare.text import MOST_LINE_BYTES
 
 Piece = Any
 """A part of a source that one process reads at a time; only the source knows what it is, and it can be sent."""
@@ -41,6 +42,11 @@ class Readable(Source, Protocol):
     @property
     def size(self) -> int:
         """How many bytes there are to read, as they are stored."""
+        ...
+
+    @property
+    def unit(self) -> str:
+        """What holds a row, and is left out where it cannot be read: `line`, `trial`."""
         ...
 
     def fields(self, key: str | None) -> Fields:
@@ -98,11 +104,13 @@ class Shard(Struct, frozen=True):
         main: The rows.
         failures: The failed attempts that are recorded apart, None where there are none.
         planned: The rows that were planned before the run, None where they are not known.
+        notes: What a reader must know of it beside that, such as planned attempts that left no record.
     """
 
     main: Readable
     failures: Failures | None = None
     planned: Readable | None = None
+    notes: tuple[Note, ...] = ()
 
 
 class Run(Struct, frozen=True):
@@ -130,10 +138,6 @@ class LocatedRun(Protocol):
         """Where the logs may lie that its rows name, best first."""
         ...
 
-    def would_hold(self, path: Path) -> bool:
-        """Whether a file at a path would be read as one of the run's, if it were there."""
-        ...
-
     def opened(self) -> AbstractContextManager[Run]:
         """Open it.
 
@@ -143,13 +147,37 @@ class LocatedRun(Protocol):
         ...
 
 
+def _nothing_seen(place: Glimpse) -> bool:
+    """Whether a path is a run of a producer that nothing shows."""
+    del place
+    return False
+
+
 class Producer(Struct, frozen=True):
-    """A kind of program that leaves runs.
+    """A kind of program that leaves runs: a row of the table of producers.
 
     Attributes:
         name: How `--format` and the report call it.
-        locate: What the user named to a run of it.
+        locate: What the user named to a run of it. What only reading needs is imported when it is called.
+        seen: Whether a path at a glance is a run of it: a folder, or a file.
+        signs: What it is known by, in a few words, for the error that nothing is known.
+        endings: What the names of its files end in where nothing else shows whose they are.
+        common: Whether files of many other kinds look like its own: in a folder they count only if nothing else does.
     """
 
     name: str
     locate: Callable[[str], LocatedRun]
+    seen: Callable[[Glimpse], bool] = _nothing_seen
+    signs: str = ""
+    endings: tuple[str, ...] = ()
+    common: bool = False
+
+    def looks_like(self, name: str) -> bool:
+        """Whether a file may be one of its by its name alone."""
+        return bool(self.endings) and name.endswith(self.endings)
+
+
+def would_hold(run: LocatedRun, path: Path) -> bool:
+    """Whether a file at a path would be read as one of a run's, if it were there; False where nobody can tell."""
+    ask: Callable[[Path], bool] | None = getattr(run, "would_hold", None)
+    return ask is not None and ask(path)

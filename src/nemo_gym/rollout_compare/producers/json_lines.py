@@ -12,19 +12,23 @@ from typing import Any
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files.inputs import Input, check_unchanged, gone, reading
-from nemo_gym.rollout_compare.files.lines import (
+from nemo_gym.rollout_compare.files import (
     Block,
+    Input,
     Line,
     LineCount,
     LongLine,
     Piece,
+    check_unchanged,
+    gone,
     iter_blocks,
     pieces_of,
+    reading,
 )
 from nemo_gym.rollout_compare.producers.contract import Plan
 from nemo_gym.rollout_compare.producers.depth import room_for_rows
 from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, LineTooLong, NotAnObject, RowDecoder, parse_object
+from nemo_gym.rollout_compare.producers.rewards import number_of
 from nemo_gym.rollout_compare.producers.row_format import RowFormat
 from nemo_gym.rollout_compare.producers.seems import what_text_seems
 from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fields, Place, Record, Row, Wanted, no_rows
@@ -36,16 +40,14 @@ def decoder_for(paths: tuple[str, ...]) -> RowDecoder:
     return RowDecoder(paths)
 
 
-class RowsFile(Struct, frozen=True):
-    """A file with a row a line.
+class JsonLines(Struct, frozen=True):
+    """A file with a JSON object a line; what the objects are, those who inherit from it say.
 
     Attributes:
         input: The file.
-        format: What its rows' fields are called.
     """
 
     input: Input
-    format: RowFormat
 
     @property
     def path(self) -> Path:
@@ -63,25 +65,17 @@ class RowsFile(Struct, frozen=True):
         return bool(self.input.magic)
 
     @property
-    def output_fields(self) -> tuple[str, ...]:
-        """The fields that may hold a row's verifier output."""
-        return self.format.output_fields
+    def unit(self) -> str:
+        """A row is a line."""
+        return "line"
 
     def where(self, line: int) -> str:
         """A row's place: `PATH:LINE`."""
         return f"{self.path}:{line}"
 
-    def fields(self, key: str | None) -> Fields:
-        """The fields that may name the task."""
-        return self.format.fields_for(key)
-
     def unchanged(self) -> bool:
         """Whether the file is still what it was when it was opened."""
         return self.input.unchanged()
-
-    def doubt(self) -> str | None:
-        """What the file seems to hold of whose rows none has a reward."""
-        return self.format.doubt(self.input) if self.format.doubt else None
 
     def pieces(self, piece_bytes: int) -> list[Piece]:
         """The file in pieces, a compressed one in one."""
@@ -108,9 +102,12 @@ class RowsFile(Struct, frozen=True):
     def _batch(
         self, lines: Sequence[Line], numbers: Sequence[int], offsets: Sequence[int], fields: tuple[str, ...], plan: Plan
     ) -> Batch:
-        with room_for_rows():
-            columns = decoder_for((*self.format.paths, *fields)).columns(lines)
-            return self.format.batch(columns, fields, lines=numbers, offsets=offsets, planned=plan.planned)
+        """The rows of some lines; `InvalidLine` or `CompareInputError` if any of them is none."""
+        raise NotImplementedError
+
+    def label(self, row: Row, key: str | None) -> str:
+        """What a row's task is called in messages, as far as it can be told."""
+        raise NotImplementedError
 
     def _one_by_one(self, block: Block, fields: tuple[str, ...], plan: Plan) -> Iterator[Batch]:
         """The rows and the faults of a block in which some line is not a row."""
@@ -132,7 +129,7 @@ class RowsFile(Struct, frozen=True):
             return str(error)
         if not isinstance(error, InvalidLine):
             with room_for_rows():
-                return f"{error} (task {self.format.label(parse_object(line), key)})"
+                return f"{error} (task {self.label(parse_object(line), key)})"
         seems = what_text_seems(line, shown=not self.path.is_symlink()) if begins_file else None
         reason = f"{error}; {seems}" if seems else str(error)
         if not isinstance(error, NotAnObject) and unfinished:
@@ -157,14 +154,59 @@ class RowsFile(Struct, frozen=True):
     def _record(self, line: bytes, wanted: Wanted) -> Record | Exception:
         try:
             with room_for_rows():
-                row: Row | None = parse_object(line) if wanted.row else None
-                return self.format.record(decoder_for(self.format.paths_for(wanted)).decode(line), wanted, row)
+                return self._record_of(line, wanted)
         except (CompareInputError, RecursionError):
             return gone(self.input)
 
+    def _record_of(self, line: bytes, wanted: Wanted) -> Record:
+        """What is wanted of a line; `InvalidLine` if it is not a row any more."""
+        raise NotImplementedError
+
+
+class RowsFile(JsonLines, frozen=True):
+    """A file with a row a line.
+
+    Attributes:
+        input: The file.
+        format: What its rows' fields are called.
+    """
+
+    format: RowFormat
+
+    @property
+    def output_fields(self) -> tuple[str, ...]:
+        """The fields that may hold a row's verifier output."""
+        return self.format.output_fields
+
+    def fields(self, key: str | None) -> Fields:
+        """The fields that may name the task."""
+        return self.format.fields_for(key)
+
+    def doubt(self) -> str | None:
+        """What the file seems to hold of whose rows none has a reward."""
+        return self.format.doubt(self.input) if self.format.doubt else None
+
+    def label(self, row: Row, key: str | None) -> str:
+        """What a row's task is called in messages, as far as it can be told."""
+        return self.format.label(row, key)
+
+    def _batch(
+        self, lines: Sequence[Line], numbers: Sequence[int], offsets: Sequence[int], fields: tuple[str, ...], plan: Plan
+    ) -> Batch:
+        with room_for_rows():
+            paths = self.format.paths if plan.reward is None else (plan.reward, *self.format.paths[1:])
+            columns = decoder_for((*paths, *fields)).columns(lines)
+            if plan.reward is not None:
+                columns[0] = [value if isinstance(value, float) else number_of(value) for value in columns[0]]
+            return self.format.batch(columns, fields, lines=numbers, offsets=offsets, planned=plan.planned)
+
+    def _record_of(self, line: bytes, wanted: Wanted) -> Record:
+        row: Row | None = parse_object(line) if wanted.row else None
+        return self.format.record(decoder_for(self.format.paths_for(wanted)).decode(line), wanted, row)
+
 
 def rows_of(
-    source: RowsFile, plan: Plan, faults: list[Fault] | None = None, check: Callable[[Row], object] = bool
+    source: JsonLines, plan: Plan, faults: list[Fault] | None = None, check: Callable[[Row], object] = bool
 ) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """The whole rows of a file that pass a check, each with its line number and byte offset.
 

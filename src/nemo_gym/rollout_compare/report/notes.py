@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from nemo_gym.rollout_compare.schema import FaultKind, KeyFault, KeyKind, Note, NoteKind, Repeats, Side
-from nemo_gym.rollout_compare.text.words import counted
+from nemo_gym.rollout_compare.text import counted
 
 
 def note_text(note: Note) -> str:
@@ -43,8 +43,11 @@ def _who(note: Note, one: str, both: str) -> str:
 
 
 def _left_out(note: Note) -> str:
-    lines = "1 line that is not a row was" if note.number == 1 else f"{note.number} lines that are not rows were"
-    named = ", ".join(f"line {fault.line} ({fault.reason})" for fault in note.lines)
+    if note.field:
+        lines = f"{counted(note.number, note.field)} that cannot be read {'was' if note.number == 1 else 'were'}"
+    else:
+        lines = "1 line that is not a row was" if note.number == 1 else f"{note.number} lines that are not rows were"
+    named = ", ".join(map(str, note.lines))
     return f"{note.path}: {lines} left out: {named}" + (", ..." if note.number > len(note.lines) else "")
 
 
@@ -121,7 +124,8 @@ def _other_attempts(note: Note) -> str:
 
 def _unrecorded(note: Note) -> str:
     attempts = counted(note.number, "planned attempt")
-    return f"{attempts} of the {note.side} run left no record: killed or never started"
+    where = f"{note.path}: {attempts}" if note.path else f"{attempts} of the {note.side} run"
+    return f"{where} left no record: killed or never started"
 
 
 def _tests_differ(note: Note) -> str:
@@ -144,16 +148,19 @@ WORDS: dict[NoteKind, Callable[[Note], str]] = {
     NoteKind.PLAIN_IDS_JOIN: _tasksets("plain ids join where they can mean one task only"),
     NoteKind.OTHER_TASKSETS: _other_tasksets,
     NoteKind.AMBIGUOUS_IDS: lambda _: "ids that several tasksets share stay under TASKSET/ID and join no plain id",
-    NoteKind.OTHER_INPUT: lambda _: "same id, different task input",
+    NoteKind.OTHER_INPUT: lambda note: f"same id, different task {note.field or 'input'}",
     NoteKind.NOTHING_JOINED: _nothing_joined,
     NoteKind.FIRST_TASKS: lambda note: f"first {note.side} tasks by {note.field}",
     NoteKind.ALIKE: lambda _: "missing on both sides, but alike save for case, spaces or Unicode form",
     NoteKind.REPEATED_ATTEMPTS: _repeated_attempts,
     NoteKind.ONE_TASK: lambda note: f"every row of the {note.side} run has one task by {note.field}",
     NoteKind.UNRECORDED: _unrecorded,
+    NoteKind.READER: lambda note: f"{note.path}: {note.field}",
     NoteKind.SEVERAL_ROWS: _several_rows,
     NoteKind.OTHER_ATTEMPTS: _other_attempts,
     NoteKind.TESTS_DIFFER: _tests_differ,
+    NoteKind.NO_OUTPUT: lambda _: "no flip has verifier output on either side, so why they flipped is not known",
+    NoteKind.NO_LONGER_FLIPS: lambda _: "allowed, but does not flip any more",
 }
 
 #: Notes of which the report leaves the tasks to the JSON: they may be all tasks.

@@ -8,9 +8,11 @@ from msgspec import Meta, Struct
 
 from nemo_gym.rollout_compare.schema import (
     Category,
+    Cluster,
     Count,
     Evidence,
     JoinCheck,
+    OtherReasons,
     Probability,
     Rule,
     Statistics,
@@ -121,13 +123,15 @@ class RepeatsSummary(Struct, frozen=True):
         old: Solved of all attempts on the old side, as `3/4`.
         new: The same on the new side.
         p_value: Fisher's exact two-sided p.
-        within_noise: Whether it is above 0.05.
+        within_noise: Whether it is above 0.05, though so many attempts could have brought it below.
+        too_few_attempts: Whether even all solved against none would leave it above 0.05.
     """
 
     old: Annotated[str, Meta(pattern="^[0-9]+/[0-9]+$")]
     new: Annotated[str, Meta(pattern="^[0-9]+/[0-9]+$")]
     p_value: Probability
     within_noise: bool
+    too_few_attempts: bool
 
 
 class FlipSummary(Struct, frozen=True):
@@ -140,8 +144,9 @@ class FlipSummary(Struct, frozen=True):
         old: The old side's verifier output; null where it was not looked up.
         new: The new side's.
         tests: Single tests that changed; null where the tests of a side are not known.
-        signature: The losing output's last error with what varies taken out; null if it shows none.
+        signature: The error that made the losing side fail with what varies taken out; null if it is not known.
         repeats: Attempts that solved it; null unless both sides have two rows or more, all 0 or 1.
+        same_answer: Whether both sides end in the same answer, so that the verifier disagrees with itself.
     """
 
     task: str
@@ -152,20 +157,19 @@ class FlipSummary(Struct, frozen=True):
     tests: TestChanges | None
     signature: str | None
     repeats: RepeatsSummary | None
+    same_answer: bool
 
 
-class ClusterSummary(Struct, frozen=True):
-    """Flips of one signature and one winner.
+class Gate(Struct, frozen=True):
+    """What the gate made of the comparison.
 
     Attributes:
-        signature: What they have in common.
-        winner: The side with the higher reward.
-        tasks: Their labels, sorted.
+        passed: Whether no rule is broken.
+        rules: The rules of `--fail-on`, in the order in which they were given; empty without any.
     """
 
-    signature: str
-    winner: Winner
-    tasks: Annotated[list[str], Meta(min_length=1)]
+    passed: bool
+    rules: list[Rule]
 
 
 class SideSummary(Struct, frozen=True):
@@ -215,8 +219,9 @@ class Summary(Struct, frozen=True):
         join_check: Whether the tasks that were joined were given the same input.
         statistics: Whether the difference is real, over the tasks that both sides measured.
         flips: Why each flip flipped, both kinds, in the order of `tasks`.
-        clusters: Flips of one signature and one winner, largest first; one flip alone is a cluster too.
-        gate: The rules of `--fail-on`, in the order in which they were given; empty without any.
+        clusters: Flips of one signature that are beyond noise, largest first; one flip alone is a cluster too.
+        other_reasons: Tasks that fail on both sides with equal rewards, for another reason, largest group first.
+        gate: What `--fail-on` asked for, and whether it holds.
         notes: What a reader must know, as text, with every task that it is about.
         tasks: Every task, in the order of the labels; anonymous failures come last.
     """
@@ -228,7 +233,8 @@ class Summary(Struct, frozen=True):
     join_check: JoinCheck
     statistics: Statistics | None
     flips: list[FlipSummary]
-    clusters: list[ClusterSummary]
-    gate: list[Rule]
+    clusters: list[Cluster]
+    other_reasons: list[OtherReasons]
+    gate: Gate
     notes: list[str]
     tasks: list[TaskSummary]

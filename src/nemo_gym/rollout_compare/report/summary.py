@@ -11,9 +11,9 @@ from msgspec import to_builtins
 
 from nemo_gym.rollout_compare.report.notes import note_text, solved_text
 from nemo_gym.rollout_compare.report.shape import (
-    ClusterSummary,
     Counts,
     FlipSummary,
+    Gate,
     JoinedBy,
     RepeatsSummary,
     SideSummary,
@@ -35,7 +35,7 @@ from nemo_gym.rollout_compare.schema import (
     TaskComparison,
     TaskSide,
 )
-from nemo_gym.rollout_compare.text.terminal import json_line
+from nemo_gym.rollout_compare.text import json_line
 
 SCHEMA_VERSION: Final = 1
 
@@ -56,8 +56,9 @@ def summary_dict(result: CompareResult) -> dict[str, Any]:
         join_check=result.join_check,
         statistics=result.statistics,
         flips=[_flip(flip) for flip in result.flips],
-        clusters=[ClusterSummary(one.signature, _winner(one.winner), list(one.tasks)) for one in result.clusters],
-        gate=list(result.gate),
+        clusters=list(result.clusters),
+        other_reasons=list(result.other_reasons),
+        gate=Gate(not any(rule.tripped for rule in result.gate), list(result.gate)),
         notes=[note_text(note) for note in result.notes],
         tasks=[_task(task) for task in result.tasks],
     )
@@ -92,11 +93,12 @@ def _flip(flip: Flip) -> FlipSummary:
         tests=flip.tests,
         signature=flip.signature,
         repeats=_repeats(flip.repeats) if flip.repeats else None,
+        same_answer=flip.same_answer,
     )
 
 
 def _repeats(repeats: Repeats) -> RepeatsSummary:
-    return RepeatsSummary(*solved_text(repeats), repeats.p_value, repeats.within_noise)
+    return RepeatsSummary(*solved_text(repeats), repeats.p_value, repeats.within_noise, repeats.too_few_attempts)
 
 
 def _run(run: Provenance) -> SummaryRun:

@@ -4,25 +4,14 @@
 * `identity`: what tells tasks and attempts apart
 * `task_input`: what the system was asked, as a number and as a label
 * `result`: tasks, their sides and categories, the result
-* `figures`: evidence, changed tests, statistics, what a gate made of them
+* `figures`: evidence, changed tests, what a gate made of a result
+* `statistics`: the figures, and what may be said of the new side
 * `errors`: the one error that a user sees
 """
 
 from nemo_gym.rollout_compare.schema.batch import Batch, Output, Place, Record, Source, Step, Wanted, no_rows
 from nemo_gym.rollout_compare.schema.errors import CompareInputError, Fault
-from nemo_gym.rollout_compare.schema.figures import (
-    Count,
-    Evidence,
-    JoinCheck,
-    Probability,
-    Repeats,
-    Rule,
-    SignificanceTest,
-    Statistics,
-    TestChanges,
-    Unmeasured,
-    Verdict,
-)
+from nemo_gym.rollout_compare.schema.figures import Count, Evidence, JoinCheck, Probability, Rule, TestChanges, TestRate
 from nemo_gym.rollout_compare.schema.identity import (
     Attempt,
     Fields,
@@ -46,12 +35,36 @@ from nemo_gym.rollout_compare.schema.result import (
     Cluster,
     CompareResult,
     Flip,
+    Measured,
+    OtherReasons,
     TaskComparison,
     TaskRows,
     TaskSide,
     reward_text,
 )
 from nemo_gym.rollout_compare.schema.side import Side
+from nemo_gym.rollout_compare.schema.statistics import (
+    ByChance,
+    CarriedBy,
+    Clustered,
+    Conclusion,
+    Estimate,
+    IntervalKind,
+    Margin,
+    OfAttempts,
+    OnTheseTasks,
+    Repeats,
+    Selection,
+    SignificanceTest,
+    Statistics,
+    Subset,
+    Subsets,
+    ToDecide,
+    Unmeasured,
+    Verdict,
+    Why,
+    WithoutAgentErrors,
+)
 from nemo_gym.rollout_compare.schema.task_input import input_label, input_labels, input_numbers, task_input
 
 __all__ = [
@@ -59,25 +72,36 @@ __all__ = [
     "REWARD_TOLERANCE",
     "Attempt",
     "Batch",
+    "ByChance",
+    "CarriedBy",
     "Category",
     "Cluster",
+    "Clustered",
     "CompareInputError",
     "CompareResult",
+    "Conclusion",
     "Count",
+    "Estimate",
     "Evidence",
     "Fault",
     "FaultKind",
     "Fields",
     "Flip",
     "Identity",
+    "IntervalKind",
     "JoinCheck",
     "KeyFault",
     "KeyKind",
+    "Margin",
     "Mark",
     "Mask",
     "MaskKind",
+    "Measured",
     "Note",
     "NoteKind",
+    "OfAttempts",
+    "OnTheseTasks",
+    "OtherReasons",
     "Output",
     "PassedKey",
     "Place",
@@ -89,19 +113,26 @@ __all__ = [
     "Row",
     "Rule",
     "RunSource",
+    "Selection",
     "Side",
     "SignificanceTest",
     "Source",
     "Statistics",
     "Step",
+    "Subset",
+    "Subsets",
     "TaskComparison",
     "TaskRows",
     "TaskSide",
     "TestChanges",
+    "TestRate",
+    "ToDecide",
     "Twins",
     "Unmeasured",
     "Verdict",
     "Wanted",
+    "Why",
+    "WithoutAgentErrors",
     "attempt_part",
     "attempt_parts",
     "identities_of",

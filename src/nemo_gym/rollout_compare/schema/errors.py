@@ -11,11 +11,18 @@ class CompareInputError(ValueError):
 
 
 class Fault(Struct, frozen=True):
-    """What is wrong with a line: its number and the reason."""
+    """What is wrong with a line, or with a record of a source without lines.
+
+    Attributes:
+        line: Its number.
+        reason: What is wrong.
+        place: What a record is called where it is not called by a line's number.
+    """
 
     line: int
     reason: str
+    place: str = ""
 
     def __str__(self) -> str:
         """The fault as a note names it."""
-        return f"line {self.line} ({self.reason})"
+        return f"{self.place or f'line {self.line}'} ({self.reason})"

@@ -32,9 +32,12 @@ class NoteKind(StrEnum):
     REPEATED_ATTEMPTS = "repeated_attempts"
     ONE_TASK = "one_task"
     UNRECORDED = "unrecorded"
+    READER = "reader"
     SEVERAL_ROWS = "several_rows"
     OTHER_ATTEMPTS = "other_attempts"
     TESTS_DIFFER = "tests_differ"
+    NO_OUTPUT = "no_output"
+    NO_LONGER_FLIPS = "no_longer_flips"
 
 
 class KeyKind(StrEnum):
@@ -93,7 +96,7 @@ class Note(Struct, frozen=True):
         side: The run that it is about; None where that is both.
         tasks: The tasks that it is about.
         path: The file that it is about.
-        field: The field that it is about, a dotted path.
+        field: The field that it is about, a dotted path; READER: what the producer's reader says of the run.
         number: How many there are of what it counts.
         total: How many there could have been.
         fewest: The smallest number of attempts at a task.

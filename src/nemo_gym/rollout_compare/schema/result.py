@@ -8,12 +8,13 @@ from enum import StrEnum
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.schema.batch import Place
-from nemo_gym.rollout_compare.schema.figures import Evidence, JoinCheck, Repeats, Rule, Statistics, TestChanges
+from nemo_gym.rollout_compare.schema.figures import Evidence, JoinCheck, Rule, TestChanges
 from nemo_gym.rollout_compare.schema.marks import Mark, Mask
 from nemo_gym.rollout_compare.schema.notes import Note
 from nemo_gym.rollout_compare.schema.provenance import Provenance
 from nemo_gym.rollout_compare.schema.side import Side
-from nemo_gym.rollout_compare.text.words import masked_text
+from nemo_gym.rollout_compare.schema.statistics import Repeats, Statistics
+from nemo_gym.rollout_compare.text import masked_text
 
 #: Two rewards are the same result when they differ by at most this much.
 REWARD_TOLERANCE = 1e-9
@@ -32,6 +33,20 @@ class Category(StrEnum):
     MISSING = "missing"
 
 
+class Measured(Struct, frozen=True, gc=False):
+    """The measured rows of a side that has masked ones too.
+
+    Attributes:
+        rows: How many there are; at least 1.
+        reward: The mean of their rewards, correctly rounded.
+        solved: How many of them have the reward 1, where every one's is 0 or 1; else None.
+    """
+
+    rows: int
+    reward: float
+    solved: int | None
+
+
 class TaskSide(Struct, frozen=True, gc=False):
     """What one run says about one task.
 
@@ -45,6 +60,7 @@ class TaskSide(Struct, frozen=True, gc=False):
         solved: How many rows have the reward 1, where every row's is 0 or 1; else None.
         flaky: Whether its rows disagree.
         masked_rows: How many of the rows are masked.
+        measured_part: The measured rows where others are masked; None where all or none are masked.
     """
 
     rows: int
@@ -56,6 +72,12 @@ class TaskSide(Struct, frozen=True, gc=False):
     solved: int | None = None
     flaky: bool = False
     masked_rows: int = 0
+    measured_part: Measured | None = None
+
+    @property
+    def measured(self) -> TaskSide | Measured | None:
+        """What has the `rows`, `reward` and `solved` of the measured rows: the side itself where none is masked."""
+        return self if self.mask is None else self.measured_part
 
     @property
     def masked(self) -> str | None:
@@ -115,10 +137,32 @@ class TaskComparison(Struct, frozen=True, gc=False):
 
 
 class Cluster(Struct, frozen=True):
-    """Flips of one signature and one winner; one flip alone is a cluster too. Tasks are sorted."""
+    """Flips of one signature that are beyond noise; one flip alone is a cluster too.
+
+    Attributes:
+        signature: What they have in common.
+        old_wins: How many of them the old run won.
+        new_wins: How many of them the new run won.
+        tasks: Their labels, sorted.
+    """
 
     signature: str
-    winner: Side
+    old_wins: int
+    new_wins: int
+    tasks: tuple[str, ...]
+
+
+class OtherReasons(Struct, frozen=True):
+    """Tasks that fail on both sides with equal rewards, for another reason.
+
+    Attributes:
+        old_signature: What made them fail on the old side.
+        new_signature: What made them fail on the new side; the same where only their failed tests differ.
+        tasks: Their labels, sorted.
+    """
+
+    old_signature: str
+    new_signature: str
     tasks: tuple[str, ...]
 
 
@@ -126,11 +170,20 @@ class TaskRows(Struct, frozen=True):
     """A task of both runs, and the rows that tell most about it.
 
     Of a flip these are the losing run's worst row and the winning run's best, of equals the first.
+
+    Attributes:
+        comparison: The task.
+        old: The old run's row.
+        new: The new run's row.
+        old_attempts: The first measured rows of the old run, where a side of a flip has several; else none.
+        new_attempts: The same of the new run.
     """
 
     comparison: TaskComparison
     old: Place
     new: Place
+    old_attempts: tuple[Place, ...] = ()
+    new_attempts: tuple[Place, ...] = ()
 
 
 class Flip(Struct, frozen=True):
@@ -142,8 +195,9 @@ class Flip(Struct, frozen=True):
         old: What the old run's verifier said; None until it was looked up.
         new: What the new run's verifier said; None until it was looked up.
         tests: The single tests that broke and those that were fixed; None where either side's are not known.
-        signature: The last error of the losing side's output with what varies taken out, None where there is none.
+        signature: The error that made the losing side fail with what varies taken out, None where it is not known.
         repeats: The flip seen through its attempts, None unless both runs have several, all of them 0 or 1.
+        same_answer: Whether both rows end in the same answer, so that the verifier disagrees with itself.
     """
 
     comparison: TaskComparison
@@ -153,6 +207,7 @@ class Flip(Struct, frozen=True):
     tests: TestChanges | None = None
     signature: str | None = None
     repeats: Repeats | None = None
+    same_answer: bool = False
 
     def evidence(self, side: Side) -> Evidence | None:
         """What the given run's verifier said."""
@@ -176,7 +231,8 @@ class CompareResult(Struct, frozen=True):
         notes: What a reader must know to trust the numbers.
         flips: One for each flipped task, in the order of `tasks`.
         agreeing: The first identical tasks whose rows have verifier output on both sides.
-        clusters: The flips gathered by signature and winner, largest first.
+        clusters: The flips gathered by signature, largest first.
+        other_reasons: The agreeing tasks that fail on both sides for another reason, gathered, largest first.
         join_check: Whether the tasks that were joined were given the same input.
         statistics: Whether the difference is real, None where nobody asked.
         anonymous: How many failures that name no task stand at the end of `tasks`.
@@ -198,6 +254,7 @@ class CompareResult(Struct, frozen=True):
     flips: tuple[Flip, ...] = ()
     agreeing: tuple[TaskRows, ...] = ()
     clusters: tuple[Cluster, ...] = ()
+    other_reasons: tuple[OtherReasons, ...] = ()
     join_check: JoinCheck = JoinCheck()
     statistics: Statistics | None = None
     gate: tuple[Rule, ...] = ()

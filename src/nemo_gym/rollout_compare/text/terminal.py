@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-# C1 controls (0x80-0x9f) stand for two-byte escapes; none may occur inside a string sequence, so that a scan never
-# restarts over text it has seen.
+# Every repetition is possessive (`*+`): none is tried again. C1 controls (0x80-0x9f) stand for two-byte escapes; none
+# may occur inside a string sequence, so that a scan never restarts over text it has seen. Sequences that are cut off go
+# as well, but of a title that never ends only its first two bytes: it must not swallow what follows.
 _ESCAPES = re.compile(
-    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor movement
-    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x80-\x9f\n]*(?:\x07|\x1b\\|\x9c)"  # OSC, DCS, APC: titles, links
-    r"|\x1b[ -/]*[0-~]"  # the other escapes
+    r"(?:\x1b\[|\x9b)[0-?]*+[ -/]*+[@-~]?"  # CSI: colours, cursor movement
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x80-\x9f\n]*+(?:\x07|\x1b\\|\x9c)"  # OSC, DCS, APC: titles, links
+    r"|\x1b[ -/]*+[0-~]?"  # the other escapes
 )
 # What has no shape of its own: controls (Cc), marks that are not seen or reorder text (Cf), line and paragraph
 # separators (Zl, Zp), surrogates (Cs), and what every font draws as it likes (Co). Listed, since Pythons know more or
@@ -64,7 +65,7 @@ def json_line(text: str) -> str:
 
 
 def without_escapes(text: str) -> str:
-    """The text without terminal escape sequences."""
+    """The text without terminal escape sequences, those cut off half-way included."""
     return _ESCAPES.sub("", text) if "\x1b" in text or not text.isascii() else text
 
 

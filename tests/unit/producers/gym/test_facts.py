@@ -12,10 +12,13 @@ from nemo_gym.rollout_compare.producers.gym.facts import (
     label_for_message,
     mask_reason,
     measured_failure_kind,
+    results_of,
     row_facts,
     task_id_of,
     tasksets_of,
 )
+from nemo_gym.rollout_compare.producers.gym.fields import RESULT_PATHS
+from nemo_gym.rollout_compare.producers.json_rows import dig
 from nemo_gym.rollout_compare.schema import CompareInputError, identity_of, label_of
 
 MEASURED = {"task_id": "a", "reward": 1.0}
@@ -372,3 +375,32 @@ def test_every_function_takes_any_mapping() -> None:
     assert agent_error(row) == "x_error_type=E"
     assert measured_failure_kind(row) == "timeout"
     assert mask_reason(row) is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "mark"),
+    [
+        ({"evaluation_completed": False}, "evaluation_completed=false"),
+        ({"evaluation_completed": True}, None),
+        ({"evaluation_completed": 0}, None),
+        ({"evaluation_completed": None}, None),
+        ({"verifier_error": "Traceback\nKeyError: 'x'\n"}, "verifier_error=KeyError: 'x'"),
+        ({"eval_timed_out": True}, "eval_timed_out=true"),
+        ({"container_timed_out": 1}, "container_timed_out=1"),
+        ({"sandbox_failed": "oom"}, "sandbox_failed=oom"),
+        ({"metadata": {"exception_info": {"type": "E"}}}, 'metadata.exception_info={"type":"E"}'),
+        ({"metadata": "none"}, None),
+        ({"sandbox_failed": False, "verifier_error": ""}, None),
+        ({"error": "boom", "verifier_error": "x"}, "error: boom"),
+        ({"verifier_error": "x", "sandbox_failed": True}, "verifier_error=x"),
+    ],
+)
+def test_marks_of_the_infrastructure_make_a_result_doubtful_and_never_mask_it(
+    fields: dict[str, Any], mark: str | None
+) -> None:
+    row = {"reward": 0, **fields}
+    assert agent_error(row) == mark
+    assert mask_reason(row) is None
+    values = [[dig(row, path.split("."))] for path in RESULT_PATHS]
+    [through_columns] = results_of(values)[2]
+    assert (str(through_columns) if through_columns else None) == mark

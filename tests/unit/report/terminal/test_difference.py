@@ -9,20 +9,33 @@ import pytest
 from msgspec.structs import replace
 
 from nemo_gym.rollout_compare import compare_rollouts
-from nemo_gym.rollout_compare.compare.statistics import paired_statistics
-from nemo_gym.rollout_compare.report.terminal.difference import difference_lines, p_text, repeats_text
+from nemo_gym.rollout_compare.report.terminal.decision import change_text, number_text, p_text, size_text, value_text
+from nemo_gym.rollout_compare.report.terminal.difference import difference_lines, repeats_text
 from nemo_gym.rollout_compare.report.terminal.text import report_lines
-from nemo_gym.rollout_compare.schema import CompareResult, Repeats, SignificanceTest, Statistics, Unmeasured, Verdict
+from nemo_gym.rollout_compare.schema import (
+    CarriedBy,
+    Clustered,
+    CompareResult,
+    Conclusion,
+    Margin,
+    Statistics,
+    Subset,
+    Subsets,
+    ToDecide,
+    Unmeasured,
+    Verdict,
+    WithoutAgentErrors,
+)
 
 Pairs = Sequence[tuple[float | None, float | None]]
-Measured = list[tuple[float, float]]
+Measured = list[tuple[float | None, float | None]]
 
 
 def solved(*, old: int = 0, new: int = 0, both: int = 0, neither: int = 0) -> Measured:
-    return [(1.0, 0.0)] * old + [(0.0, 1.0)] * new + [(1.0, 1.0)] * both + [(0.0, 0.0)] * neither
+    return [*[(1.0, 0.0)] * old, *[(0.0, 1.0)] * new, *[(1.0, 1.0)] * both, *[(0.0, 0.0)] * neither]
 
 
-def rows(rewards: list[float | None]) -> list[dict[str, Any]]:
+def rows(rewards: Sequence[float | None]) -> list[dict[str, Any]]:
     return [{"task_id": f"{n:04}", "reward": reward} for n, reward in enumerate(rewards)]
 
 
@@ -31,152 +44,231 @@ def result_of(pairs: Pairs) -> CompareResult:
 
 
 def said(pairs: Pairs) -> list[str]:
-    return list(difference_lines(result_of(pairs)))
+    assert list(difference_lines(result_of(pairs)))[:2] == ["", "## Difference"]
+    return list(difference_lines(result_of(pairs)))[2:]
 
 
-def shown(statistics: Statistics | None) -> list[str]:
-    return list(difference_lines(replace(result_of([(1.0, 1.0)]), statistics=statistics)))
+def shown(**changes: Any) -> list[str]:
+    """The lines for the figures of 10 lost and 8 won of 100, changed."""
+    result = result_of(solved(old=10, new=8, both=82))
+    assert result.statistics
+    return list(difference_lines(replace(result, statistics=replace(result.statistics, **changes))))[2:]
 
 
-def test_it_reads_like_a_colleagues_sentence() -> None:
-    """240 tasks, 31 lost, 41 won: by hand, error = sqrt((72 - 240 (10/240)^2) / 239 / 240) = 0.03530;
-    t(0.975; 239) = 1.970, z(0.975) + z(0.8) = 2.802; twice the binomial tail of 31 in 72 is 0.289."""
+def test_no_significant_change_comes_with_what_could_have_been_found() -> None:
+    """240 tasks, 31 lost, 41 won: error = sqrt((72 - 240 (10/240)^2) / 239 / 240) = 0.03530, 2.802 of it 9.9 points;
+    (2.802 / 0.04167)^2 times the variance 0.2995 = 1,354.1 tasks; mid-p of 31 in 72 is 0.242, half of it 12%."""
     assert said(solved(old=31, new=41, both=100, neither=68)) == [
-        "",
-        "## Difference",
-        "new - old = +0.042 (95% interval -0.028 to +0.111, 240 tasks); 31 tasks lost, 41 won",
-        "exact McNemar p = 0.29: no significant change; 240 tasks could show a difference of 0.099",
+        "no significant change: 54.6% -> 58.8% (+4.2 points, p = 0.24); 31 lost, 41 won",
+        "the true change is between -2.8 and +11.2 points (95%, 240 tasks)",
+        "a true change of 9.9 points would be found 4 times in 5",
+        "to find 4.2 points 4 times in 5 takes 5.6 times the tasks (1,355)",
+        "chance that new is better: 88%",
     ]
 
 
 def test_a_loss_and_what_the_unmeasured_tasks_could_have_made_of_it() -> None:
-    """9 lost, 1 won of 20: p = 2 (1 + 10) / 2^10 = 0.0215. Two tasks more were masked on the new side (old 1 and 0):
-    worst (-8 - 1 + 0) / 22, best (-8 + 0 + 1) / 22."""
+    """9 lost, 1 won of 20: mid-p = (2 (1 + 10) - 10) / 2^10 = 0.0117. Two tasks more were masked on the new side (old
+    1 and 0): worst (-8 - 1 + 0) / 22, best (-8 + 0 + 1) / 22, failed as the worst."""
     lines = said([*solved(old=9, new=1, both=5, neither=5), (1.0, None), (0.0, None)])
-    assert lines[2].startswith("new - old = -0.400 (95% interval -0.68")
-    assert lines[2].endswith(", 20 tasks); 9 tasks lost, 1 won")
-    assert lines[3].startswith("exact McNemar p = 0.021: worse; 20 tasks could show a difference of 0.3")
-    assert lines[4:] == ["had the 2 masked or missing tasks gone against new: -0.409; for new: -0.318"]
-
-
-def test_one_is_told_as_one() -> None:
-    lines = said([*solved(old=1), (1.0, None)])
+    assert lines[0] == "worse: 70% -> 30% (-40 points, p = 0.012); 9 lost, 1 won, 2 masked"
     assert lines[2:] == [
-        "new - old = -1.000 (no interval, 1 task); 1 task lost, 0 won",
-        "cannot tell: one task cannot tell a difference from noise: it takes 6 changed tasks or more",
-        "had the masked or missing task gone against new: -1.000; for new: -0.500",
+        "had the 2 unmeasured tasks gone against new: -40.9 points; for new: -31.8; had they failed: -40.9"
     ]
 
 
-def test_partial_rewards_name_their_test() -> None:
-    """Eight gains of one size to none: p = 2 / 2^8."""
-    lines = said([(0.0, 0.5)] * 8 + [(0.25, 0.25)] * 2)
-    assert lines[2].startswith("new - old = +0.400 (95% interval +0.2")
-    assert lines[3].startswith("sign-flip permutation p = 0.0078: better; 10 tasks could show a difference of 0.")
+def test_unmeasured_tasks_that_could_overturn_the_verdict_are_in_the_decision() -> None:
+    lines = said([*solved(old=9, new=1, both=10), *[(0.0, None)] * 9])
+    assert lines[0].endswith("; 9 lost, 1 won, 9 masked; but the 9 unmeasured tasks could overturn this")
+
+
+def test_nothing_changed_is_said_with_how_sure_that_is() -> None:
+    """1.96^2 / (500 + 1.96^2) = 0.76 points."""
+    within = "the true change is within 0.8 points (95%)"
+    assert said(solved(both=350, neither=150)) == [
+        f"no significant change: 70% -> 70%; no task of 500 changed; {within}; 0 lost, 0 won"
+    ]
+    assert said([(5.0, 5.0)] * 80) == ["no significant change: 5.000 -> 5.000; no task of 80 changed; 0 lost, 0 won"]
+
+
+def test_what_cannot_be_told_comes_with_what_it_would_take() -> None:
+    lines = said(solved(old=2, new=1, both=5))
+    assert lines[:2] == [
+        "cannot tell: 87.5% -> 75% (-12.5 points, p = 0.62); 2 lost, 1 won",
+        "only 3 of 8 tasks changed: it takes 5 changed tasks, or 73 of which none changes",
+    ]
+    assert said(solved(both=1))[0].startswith("cannot tell: 100% -> 100%; the one task did not change; the true change")
 
 
 def test_nothing_to_compare() -> None:
-    assert said([(1.0, None), (None, None)])[2:] == [
-        "new - old: nothing to compare",
-        "cannot tell: no task was measured on both sides: run the masked and missing tasks again",
-        "had the 2 masked or missing tasks gone against new: -1.000; for new: +0.500",
-    ]
-    assert shown(paired_statistics([], []))[2:] == [
-        "new - old: nothing to compare",
-        "cannot tell: no task was measured on both sides: run the masked and missing tasks again",
+    assert said([(1.0, None), (None, None)]) == [
+        "cannot tell: nothing to compare; 0 lost, 0 won, 2 masked",
+        "no task was measured on both sides: run the masked and missing tasks again",
+        "had the 2 unmeasured tasks gone against new: -100 points; for new: +50; had they failed: -50",
     ]
 
 
-def test_no_changed_task() -> None:
-    assert said(solved(both=3))[2:] == [
-        "new - old = +0.000 (no interval, 3 tasks); 0 tasks lost, 0 won",
-        (
-            "cannot tell: none of the 3 tasks changed, so there is no difference to judge and no spread for an "
-            "interval: it takes 6 changed tasks or more to show one"
-        ),
-    ]
-
-
-def test_too_few_changed_tasks() -> None:
-    lines = said(solved(old=2, new=1, both=5))
-    assert lines[3] == (
-        "cannot tell (exact McNemar p = 1): with 3 tasks changed, p cannot be below 0.25: "
-        "it takes 6 changed tasks or more"
-    )
-
-
-def test_no_spread() -> None:
-    assert said(solved(new=7))[2:] == [
-        "new - old = +1.000 (no interval, 7 tasks); 0 tasks lost, 7 won",
-        "exact McNemar p = 0.016: better",
-    ]
+def test_missing_tasks_are_counted() -> None:
+    old, new = rows([1.0, 0.0, 1.0]), rows([1.0, 0.0])
+    [_, _, decision, *_] = difference_lines(compare_rollouts(old, new))
+    assert decision.endswith("; 0 lost, 0 won, 1 missing")
 
 
 def test_rewards_beyond_all_measure() -> None:
-    assert said([(1e200, 0.0), (0.0, 1e200), (0.0, 1.0)])[2:] == [
-        "3 tasks measured on both sides; 1 task lost, 2 won",
-        "cannot tell: a reward is beyond 1e+140, too large to compute with: look at what the verifier reported",
+    assert said([(1e200, 0.0), (0.0, 1e200), (0.0, 1.0)]) == [
+        "cannot tell: 3 tasks without figures; 1 lost, 2 won",
+        "a reward is beyond 1e+140, too large to compute with: look at what the verifier reported",
     ]
 
 
-def test_rewards_outside_0_to_1_have_no_bounds() -> None:
+def test_rewards_outside_0_to_1_are_told_in_their_own_units() -> None:
     lines = said([*[(2.0, 0.0)] * 4, *[(0.0, 3.0)] * 6, (1.0, None)])
-    assert len(lines) == 4
-    assert "masked or missing" not in "".join(lines)
+    assert lines[0].startswith("no significant change: 0.800 -> 1.800 (+1.000, p = 0.")
+    assert lines[-1] == "the 1 unmeasured task could change this without limit: rewards are not all from 0 to 1"
 
 
-def test_agent_errors_are_among_the_wins_and_that_is_said() -> None:
-    old, new = rows([1.0, 1.0, 0.0]), rows([0.0, 1.0, 1.0])
-    for row, words in ((old[0], "; 1 task lost, 1 won (agent errors included)"), (old[1], "; 1 task lost, 1 won")):
-        lines = list(difference_lines(compare_rollouts([r | ({"error": "x"} if r is row else {}) for r in old], new)))
-        assert lines[2].endswith(words)
+def test_one_great_loss_among_small_gains() -> None:
+    lines = said([*[(0.5, 0.52)] * 40, (0.0, -900.0)])
+    assert "wins alone say: better" in lines
+    assert "one task carries it: without 0040 the change is +0.020" in lines
 
 
-def test_where_nobody_asked_there_is_no_section() -> None:
-    assert shown(None) == []
+def test_tasks_that_were_left_out_for_being_hard_are_told() -> None:
+    lines = said([*solved(both=40, neither=10), *[(0.0, None)] * 6])
+    assert lines[-1].startswith("the 6 tasks that new did not measure are harder: old has 0% against 80% on the others")
+    easier = said([*solved(neither=20, both=5), *[(None, 1.0)] * 5])
+    assert easier[-1].startswith("the 5 tasks that old did not measure are easier: new has 100% against 20%")
+
+
+def test_flips_with_agent_errors_are_left_out_for_once_where_that_changes_the_verdict() -> None:
+    """Six lost: mid-p 1/64. Two of them with an agent error: four lost of 34, mid-p 1/16."""
+    old, new = rows([1.0] * 36), rows([0.0] * 6 + [1.0] * 30)
+    for row in new[:2]:
+        row["error"] = "x"
+    lines = list(difference_lines(compare_rollouts(old, new)))
+    assert "without the flips that have agent errors: cannot tell (-11.8 points, p = 0.062)" in lines
+    assert not any(line.startswith("without") for line in said(solved(old=6, both=30)))
 
 
 @pytest.mark.parametrize(
-    ("changes", "line", "text"),
+    ("changes", "line"),
     [
-        ({"ci_low": None}, 2, "new - old = +0.042 (no interval, 240 tasks); 31 tasks lost, 41 won"),
-        ({"ci_high": None}, 2, "new - old = +0.042 (no interval, 240 tasks); 31 tasks lost, 41 won"),
-        ({"detectable": None}, 3, "exact McNemar p = 0.29: no significant change"),
-        ({"verdict": Verdict.CANNOT_TELL, "reason": "because"}, 3, "cannot tell (exact McNemar p = 0.29): because"),
-        ({"verdict": Verdict.CANNOT_TELL, "reason": "because", "p_value": None}, 3, "cannot tell: because"),
-        ({"delta": None}, 2, "240 tasks measured on both sides; 31 tasks lost, 41 won"),
-        ({"delta": None, "n": 1}, 2, "1 task measured on both sides; 31 tasks lost, 41 won"),
-        ({"delta": None, "n": 0}, 2, "new - old: nothing to compare"),
+        ({"borderline": True}, "borderline: interval and p disagree on whether there is a difference"),
+        ({"wins_say": Verdict.WORSE}, "wins alone say: worse"),
+        ({"carried_by": CarriedBy("a\nb", 0.05)}, "one task carries it: without a\\nb the change is +5 points"),
         (
-            {"old_wins": 1, "new_wins": 1},
-            2,
-            "new - old = +0.042 (95% interval -0.028 to +0.111, 240 tasks); 1 task lost, 1 won",
+            {"without_agent_errors": WithoutAgentErrors(0, None, None, Verdict.CANNOT_TELL)},
+            "without the flips that have agent errors: cannot tell",
+        ),
+        (
+            {"to_decide": ToDecide(0.02, 400, 12, True)},
+            "to find 2 points 4 times in 5 takes 4 times the tasks (400), or 12 attempts a task",
+        ),
+        (
+            {"to_decide": ToDecide(0.02, 2_500, None, False)},
+            "to find 2 points 4 times in 5 takes 25 times the tasks (2,500); no number of attempts will do",
+        ),
+        (
+            {"unmeasured": Unmeasured(2)},
+            "the 2 unmeasured tasks could change this without limit: rewards are not all from 0 to 1",
+        ),
+        (
+            {"margin": Margin(0.02, -0.041, 0.01, Conclusion.NOT_SHOWN)},
+            "it could be as low as -4.1 points (95%), so it is not shown not to be worse either",
+        ),
+        (
+            {"margin": Margin(0.02, None, None, Conclusion.NOT_SHOWN)},
+            "there is no interval to hold the margin against",
+        ),
+        (
+            {"clustered": Clustered("text", 12, -0.1, 0.02, 0.2)},
+            "with tasks of one text kept together (12 groups): -10 to +2 points, p = 0.2",
+        ),
+        (
+            {"clustered": Clustered("text", 4, None, None, None)},
+            "with tasks of one text kept together (4 groups): too few groups to tell, or no change",
         ),
     ],
 )
-def test_a_figure_that_is_not_known_is_left_out(changes: dict[str, Any], line: int, text: str) -> None:
-    pairs = solved(old=31, new=41, both=100, neither=68)
-    statistics = paired_statistics([old for old, _ in pairs], [new for _, new in pairs])
-    assert statistics.test is SignificanceTest.MCNEMAR
-    assert shown(replace(statistics, **changes))[line] == text
-    assert len(shown(replace(statistics, unmeasured=None))) == len(shown(statistics)) == 4
-    assert len(shown(replace(statistics, unmeasured=Unmeasured(1, 0.0, 0.0)))) == 5
-    assert shown(replace(statistics, verdict=Verdict.BETTER))[3].startswith("exact McNemar p = 0.29: better; ")
+def test_a_line_that_is_said_only_where_it_means_something(changes: dict[str, Any], line: str) -> None:
+    assert line in shown(**changes)
+    assert line not in shown()
+
+
+@pytest.mark.parametrize("need", [ToDecide(0.001, 200_000, None, None), ToDecide(0.3, 90, None, None)])
+def test_what_nobody_would_do_is_not_proposed(need: ToDecide) -> None:
+    assert not any("takes" in line for line in shown(to_decide=need))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "conclusion", "words"),
+    [
+        (Verdict.SAME, Conclusion.SAME, "same within 5 points: 92% -> 90%"),
+        (Verdict.NOT_WORSE, Conclusion.NOT_WORSE, "not worse by 5 points: 92% -> 90%"),
+        (Verdict.WORSE, Conclusion.NOT_SHOWN, "worse: 92% -> 90%"),
+        (
+            Verdict.NO_SIGNIFICANT_CHANGE,
+            Conclusion.NOT_SHOWN,
+            "not shown to be the same within 5 points: 92% -> 90%",
+        ),
+    ],
+)
+def test_a_margin_is_in_the_decision(verdict: Verdict, conclusion: Conclusion, words: str) -> None:
+    lines = shown(verdict=verdict, margin=Margin(0.05, -0.04, 0.04, conclusion))
+    assert lines[0].startswith(words)
+
+
+def test_a_margin_that_is_not_shown_beside_a_loss_is_told_below_it() -> None:
+    lines = shown(verdict=Verdict.WORSE, margin=Margin(0.05, -0.08, -0.01, Conclusion.NOT_SHOWN))
+    assert lines[1] == "not shown to be the same within 5 points: it could be as low as -8 points (95%)"
+
+
+def test_groups_are_a_table() -> None:
+    groups = (
+        Subset("easy", 60, 0.9, 0.8, -0.1, -0.2, 0.01, 0.04),
+        Subset("a very long name of a group of tasks", 30, 0.5, 0.5, 0.0, -0.1, 0.1, None),
+        Subset(None, 10, 0.5, 0.75, 0.25, None, None, None),
+        Subset("", 6, 0.5, 0.5, 0.0, None, None, None),
+    )
+    lines = shown(subsets=(Subsets("kind", groups, 0.003),))[-6:]
+    assert lines == [
+        "by kind: not the same everywhere (p = 0.003)",
+        "                            tasks     old     new   change  95% interval",
+        "  easy                         60     90%     80%      -10  -20 to +1         p = 0.04",
+        "  a very long ... (12 more characters) ...oup of tasks     30     50%     50%       +0  -10 to +10",
+        "  others                       10     50%     75%      +25",
+        "  ''                            6     50%     50%       +0",
+    ]
+    assert shown(subsets=(Subsets("kind", groups, 0.3),))[-6] == "by kind"
+    assert shown(subsets=(Subsets("kind", groups, None),))[-6] == "by kind"
+
+
+def test_where_nobody_asked_there_is_no_section() -> None:
+    assert list(difference_lines(replace(result_of([(1.0, 1.0)]), statistics=None))) == []
+
+
+def points(pass_fail: bool) -> Statistics:
+    return Statistics(n=1, verdict=Verdict.CANNOT_TELL, old_wins=0, new_wins=0, pass_fail=pass_fail)
 
 
 @pytest.mark.parametrize(
     ("p_value", "text"),
-    [(1.0, "p = 1"), (0.5, "p = 0.5"), (0.0214, "p = 0.021"), (1 / 131_072, "p = 7.6e-06"), (0.0, "p < 1e-300")],
+    [(1.0, "p = 1"), (0.0214, "p = 0.021"), (1e-5, "p = 1e-05"), (1 / 131_072, "p < 1e-5"), (0.0, "p < 1e-5")],
 )
 def test_a_p_value_has_two_digits(p_value: float, text: str) -> None:
     assert p_text(p_value) == text
 
 
-def test_differences_that_three_decimals_cannot_show_are_shown_otherwise() -> None:
-    """By hand: 1.5e-5 +- t(0.975; 1) x 0.5e-5, and 2.802 sd / sqrt(7) with sd = 1e-5 / sqrt(7)."""
-    assert said([(0.0, 1e-5), (0.0, 2e-5)])[2].startswith("new - old = +1.50e-05 (95% interval -4.85e-05 to +7.85e-05")
-    assert said([(0.0, 1e-5)] * 6 + [(0.0, 2e-5)])[3].endswith("; 7 tasks could show a difference of 4.00e-06")
-    assert said([(0.0, 0.0), (3e7, 0.0)])[2].startswith("new - old = -1.50e+07 (95% interval -2.06e+08 to +1.76e+08")
+def test_numbers_are_short_and_show_what_they_are() -> None:
+    assert [value_text(points(True), value) for value in (0.0, 0.3, 0.3333, 1.0)] == ["0%", "30%", "33.3%", "100%"]
+    assert value_text(points(False), 0.69649) == "0.696"
+    assert change_text(points(True), -0.05) == "-5 points"
+    assert change_text(points(True), 0.0004, unit=False) == "+0.04"
+    assert change_text(points(False), -0.05) == "-0.050"
+    assert [size_text(points(True), size) for size in (0.01, 0.02, 0.0762)] == ["1 point", "2 points", "7.6 points"]
+    assert size_text(points(False), 0.02) == "0.020"
+    assert [number_text(value) for value in (-0.0, 1.5e-5, -1.5e7)] == ["0.000", "1.50e-05", "-1.50e+07"]
+    assert number_text(1.5e-5, sign=True) == "+1.50e-05"
 
 
 # Repeats
@@ -186,21 +278,45 @@ def attempts(**tasks: str) -> list[dict[str, Any]]:
     return [{"task_id": task, "reward": int(mark)} for task, marks in tasks.items() for mark in marks]
 
 
-def test_flips_within_noise_and_flaky_sides_are_counted() -> None:
-    """3/4 to 1/4: p = 34/70; 4/4 to 0/4: p = 2/70; one row on a side has no such p."""
+def test_several_attempts_are_told_as_flips_by_chance_and_as_one_number() -> None:
+    """Of 3/4 -> 1/4 4 of 8 were solved: 1 - 36/70 to flip, 2/70 beyond noise; the same of 4/4 -> 0/4; both 0.97 and
+    0.057. Both together: P(X <= 1), once with half of P(X = 1), (1 + 32 / 2) 2 / 4900. pass@4: all three by one attempt
+    or more, then two; pass^4: two, then one."""
     result = compare_rollouts(
-        attempts(noisy="1110", real="1111", single="1", steady="11"),
-        attempts(noisy="0001", real="0000", single="00", steady="11"),
+        attempts(noisy="1110", real="1111", steady="1111"), attempts(noisy="0001", real="0000", steady="1111")
     )
-    assert list(difference_lines(result))[-2:] == [
-        "1 flip within the noise of repeated attempts",
-        "flaky (attempts at one task disagree): old 1 task, new 1 task",
-    ]
+    lines = list(difference_lines(result))
+    assert "on these 3 tasks: -50 points, p = 0.0069" in lines
+    assert "2 flips, about 0.97 expected of equal systems; 1 beyond noise, about 0.057 expected" in lines
+    assert lines[-3].startswith("pass@4 (at least one of 4 attempts solved): 100% -> 66.7% (-33.3, -100 to +100")
+    assert lines[-2].startswith("pass^4 (all of 4 attempts solved): 66.7% -> 33.3% (-33.3, ")
+    assert lines[-1] == "flaky (attempts at one task disagree): old 1 task, new 1 task"
     assert [flip.repeats and repeats_text(flip.repeats) for flip in result.flips] == [
         "attempts solved: 3/4 -> 1/4 (Fisher's exact p = 0.49: within noise)",
         "attempts solved: 4/4 -> 0/4 (Fisher's exact p = 0.029)",
-        None,
     ]
+
+
+def test_attempts_that_are_too_few_to_tell_are_not_called_noise() -> None:
+    result = compare_rollouts(attempts(a="111", b="111"), attempts(a="000", b="110"))
+    assert any(line.endswith("; a task's attempts are too few to tell which") for line in difference_lines(result))
+    [flip, _] = result.flips
+    assert flip.repeats
+    assert repeats_text(flip.repeats).endswith("3/3 -> 0/3 (Fisher's exact p = 0.1: too few attempts to tell)")
+
+
+def test_no_spread_in_pass_at_leaves_its_interval_out() -> None:
+    result = compare_rollouts(attempts(a="10", b="10"), attempts(a="10", b="10"))
+    lines = list(difference_lines(result))
+    assert "pass@2 (at least one of 2 attempts solved): 100% -> 100% (+0 points)" in lines
+
+
+def test_a_partly_masked_task_counts_by_its_measured_attempts() -> None:
+    old = [*attempts(a="1110", b="1111"), {"task_id": "a", "reward": 1, "mask_sample": True}]
+    lines = list(difference_lines(compare_rollouts(old, attempts(a="0001", b="1111"))))
+    assert lines[2].startswith("cannot tell: 87.5% -> 62.5% (-25 points, p = 0.5); 1 lost, 0 won")
+    assert "masked" not in lines[2]
+    assert "1 partly masked task counts by its measured attempts" in lines
 
 
 @pytest.mark.parametrize(
@@ -220,19 +336,11 @@ def test_flaky_sides_are_counted_wherever_they_are(old: dict[str, str], new: dic
 def test_without_repeats_nothing_is_said_of_them() -> None:
     lines = "\n".join(said(solved(old=3, new=4)))
     assert "flaky" not in lines
-    assert "noise of" not in lines
+    assert "expected" not in lines
 
 
-def test_the_lines_of_repeats() -> None:
-    assert repeats_text(Repeats(3, 4, 1, 4, 34 / 70, True)) == (
-        "attempts solved: 3/4 -> 1/4 (Fisher's exact p = 0.49: within noise)"
-    )
-    assert repeats_text(Repeats(9, 9, 0, 9, 0.0000411, False)) == (
-        "attempts solved: 9/9 -> 0/9 (Fisher's exact p = 4.1e-05)"
-    )
-
-
-def test_the_section_stands_between_the_counts_and_the_flips() -> None:
-    headings = [line for line in report_lines(result_of(solved(old=1))) if line.startswith(("missing ", "## "))]
-    assert headings[1:3] == ["## Difference", "## Flips (1)"]
-    assert headings[0].startswith("missing ")
+def test_the_decision_is_the_last_line_too() -> None:
+    lines = list(report_lines(result_of(solved(old=1))))
+    assert lines[-1] == lines[lines.index("## Difference") + 1]
+    headings = [line for line in lines if line.startswith("## ")]
+    assert headings[:2] == ["## Difference", "## Flips (1)"]

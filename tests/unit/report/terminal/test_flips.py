@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from nemo_gym.rollout_compare import compare_rollouts
 from nemo_gym.rollout_compare.report.terminal.flips import cluster_lines, flip_lines
 from nemo_gym.rollout_compare.report.terminal.text import Shown, report_lines
 from nemo_gym.rollout_compare.schema import (
@@ -188,21 +189,21 @@ def test_the_first_flips_and_how_many_more_there_are() -> None:
 
 def test_signatures_that_several_flips_have_in_common() -> None:
     clusters = [
-        Cluster("ModuleNotFoundError: No module named 'numpy'", Side.OLD, tuple(f"t{n:02}" for n in range(12))),
-        Cluster("no output", Side.NEW, ("a", "b")),
-        Cluster("alone", Side.OLD, ("c",)),
+        Cluster("ModuleNotFoundError: No module named 'numpy'", 12, 0, tuple(f"t{n:02}" for n in range(12))),
+        Cluster("timed out", 0, 2, ("a", "b")),
+        Cluster("alone", 1, 0, ("c",)),
     ]
     assert list(cluster_lines(clusters)) == [
         "",
-        "## Flips with the same last error (2)",
-        "12 old-win flips: ModuleNotFoundError: No module named 'numpy'",
+        "## Flips with the same cause (2)",
+        "12 lost, 0 won: ModuleNotFoundError: No module named 'numpy'",
         "    t00, t01, t02, t03, t04, t05, t06, t07, t08, t09 and 2 more",
-        "2 new-win flips: no output",
+        "0 lost, 2 won: timed out",
         "    a, b",
     ]
 
 
-@pytest.mark.parametrize("clusters", [[], [Cluster("alone", Side.OLD, ("c",))]])
+@pytest.mark.parametrize("clusters", [[], [Cluster("alone", 1, 0, ("c",))]])
 def test_flips_that_have_nothing_in_common_have_no_such_section(clusters: list[Cluster]) -> None:
     assert list(cluster_lines(clusters)) == []
 
@@ -222,11 +223,11 @@ EVERY_KIND = result_of(
     a_flip("d", new=a_side(0.0, mark=Mark("error", "oops"))),
     TaskComparison("m", Category.MASKED, a_side(1.0), a_side(0.0, mask=Mask(MaskKind.MASK_SAMPLE))),
     TaskComparison("x", Category.MISSING, a_side(1.0), None),
-    clusters=(Cluster("same", Side.OLD, ("d", "f")),),
+    clusters=(Cluster("same", 2, 0, ("d", "f")),),
 )
 SECTIONS = {
     Category.IDENTICAL: ["## Identical (1)"],
-    Category.FLIPPED: ["## Flips with the same last error (1)", "## Flips (1)"],
+    Category.FLIPPED: ["## Flips with the same cause (1)", "## Flips (1)"],
     Category.FLIPPED_AGENT_ERROR: ["## Flips with agent errors (1)"],
     Category.MASKED: ["## Masked (1)"],
     Category.MISSING: ["## Missing (1)"],
@@ -299,11 +300,11 @@ def test_no_text_from_inputs_forges_a_line_or_reaches_a_terminal() -> None:
         old=Evidence(None, unavailable=bad),
         tests=TestChanges((bad,), (bad,)),
     )
-    told = [*lines(flip, sides=2), *cluster_lines([Cluster(bad, Side.OLD, (bad, bad))])]
+    told = [*lines(flip, sides=2), *cluster_lines([Cluster(bad, 2, 0, (bad, bad))])]
     assert controls("".join(told)) == set()
     assert not any("\n" in line or "\u2028" in line for line in told)
     assert [line for line in told if line.startswith("##") and not line.startswith("### a\\n")] == [
-        "## Flips with the same last error (1)"
+        "## Flips with the same cause (1)"
     ]
 
 
@@ -312,7 +313,29 @@ def test_what_is_long_is_cut_and_an_empty_label_is_made_visible() -> None:
     flip = Flip(
         a_flip(long).comparison, a_flip().rows, new=Evidence(None, unavailable=long), tests=TestChanges((long, ""))
     )
-    told = [*lines(flip), *cluster_lines([Cluster(long, Side.OLD, (long, ""))])]
+    told = [*lines(flip), *cluster_lines([Cluster(long, 2, 0, (long, ""))])]
     assert max(map(len, told)) < 500
     assert told[1].endswith(", ''")
     assert told[-1].endswith(", ''")
+
+
+def attempts(**tasks: str) -> list[dict[str, Any]]:
+    return [{"task_id": task, "reward": int(mark)} for task, marks in tasks.items() for mark in marks]
+
+
+def test_flips_beyond_noise_come_first_then_the_largest_changes_then_labels() -> None:
+    """4/4 to 0/4 and to 0/8 are beyond noise; 3/4 to 1/4 is noise; of one attempt nobody knows."""
+    old = attempts(noise="1110", a="1111", single="1", b="1111", small="1111")
+    new = attempts(noise="0001", a="0000", single="0", b="0000", small="1110")
+    result = compare_rollouts(old, new)
+
+    def named(**shown: Any) -> list[str]:
+        lines = report_lines(result, Shown(categories=("flipped",), **shown))
+        return [line.split(":")[0].removeprefix("### ") for line in lines if line.startswith("### ")]
+
+    assert named() == ["a", "b", "single", "noise", "small"]
+    assert named(sort="label") == ["a", "b", "noise", "single", "small"]
+    assert named(hide_noise=True) == ["a", "b", "single"]
+    lines = list(report_lines(result, Shown(categories=("flipped",), hide_noise=True, max_flips=2)))
+    assert "## Flips (5)" in lines
+    assert lines[-4:-2] == ["... and 1 more flip", "2 flips within the noise of repeated attempts not shown"]

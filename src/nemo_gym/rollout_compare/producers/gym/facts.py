@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from itertools import compress
 from typing import Any, NamedTuple
 
-from nemo_gym.rollout_compare.producers.gym.fields import KEY_CANDIDATES, RESULT_PATHS
+from nemo_gym.rollout_compare.producers.gym.fields import COMPLETED_PATH, FAULT_PATHS, KEY_CANDIDATES, RESULT_PATHS
 from nemo_gym.rollout_compare.producers.json_rows import dig
 from nemo_gym.rollout_compare.schema import (
     CompareInputError,
@@ -29,6 +29,8 @@ ERROR_TEXT_LIMIT = 120
 
 _SHOWN_VALUE_LIMIT = 200
 _LAST_CHARACTERS = 1 << 12
+
+_COMPLETED = RESULT_PATHS.index(COMPLETED_PATH)
 
 Masks = Sequence[Mask | None]
 Marks = Sequence[Mark | None]
@@ -49,8 +51,8 @@ class Facts(NamedTuple):
     failure_kind: str | None
 
 
-def facts_of(reward: Any, mask_sample: Any, instance_mask: Any, failure_kind: Any, error: Any, metadata: Any) -> Facts:
-    """What the values at `RESULT_PATHS` say.
+def facts_of(reward: Any, mask_sample: Any, instance_mask: Any, failure_kind: Any, *doubts: Any) -> Facts:
+    """What the values at `RESULT_PATHS` say; the last are those that make a result doubtful.
 
     Raises:
         CompareInputError: The reward is not a number, or the mask is not true or false.
@@ -59,7 +61,7 @@ def facts_of(reward: Any, mask_sample: Any, instance_mask: Any, failure_kind: An
     kind = kept(text_of(failure_kind)) if failure_kind else None
     masked = _mask(mask_sample if mask_sample is not None else instance_mask, kind, number)
     finite = number if number is not None and math.isfinite(number) else None
-    return Facts(finite, masked, _agent_error(error, metadata), kind if masked is None else None)
+    return Facts(finite, masked, _mark(*doubts), kind if masked is None else None)
 
 
 def results_of(columns: Sequence[Sequence[Any]]) -> tuple[Sequence[float], Masks, Marks, Texts]:
@@ -72,8 +74,10 @@ def results_of(columns: Sequence[Sequence[Any]]) -> tuple[Sequence[float], Masks
     """
     rewards = list(columns[0])
     said = set(_no_plain_number(rewards))
-    for column in columns[1:]:
+    for column in (*columns[1:_COMPLETED], *columns[_COMPLETED + 1 :]):
         said.update(compress(range(len(rewards)), column))
+    if False in columns[_COMPLETED]:
+        said.update(i for i, completed in enumerate(columns[_COMPLETED]) if completed is False)
     for mask in columns[1:3]:
         if not _MASK_TYPES.issuperset(map(type, mask)):
             said.update(i for i, value in enumerate(mask) if type(value) not in _MASK_TYPES)
@@ -118,23 +122,33 @@ def _mask(mask_sample: Any, kind: str | None, reward: float | None) -> Mask | No
     return None if math.isfinite(reward) else Mask(MaskKind.NON_FINITE, str(reward))
 
 
-def _agent_error(error: Any, metadata: Any) -> Mark | None:
+def _mark(error: Any, metadata: Any, completed: Any = None, *faults: Any) -> Mark | None:
+    """The first reason to doubt a result: an agent error, else a mark of the infrastructure."""
     if error:
-        return Mark("error", _last_line(text_of(error))[:ERROR_TEXT_LIMIT] or "(blank)")
+        return Mark("error", _last_line(error))
     if isinstance(metadata, Mapping):
         for key, value in metadata.items():
             if isinstance(key, str) and key.endswith("error_type") and value:
                 return Mark(kept(key), kept(text_of(value)))
+    if completed is False:
+        return Mark(COMPLETED_PATH, text_of(completed))
+    for path, fault in zip(FAULT_PATHS, faults, strict=False):
+        if fault:
+            return Mark(path, _last_line(fault))
     return None
 
 
-def _last_line(text: str) -> str:
-    """The last line that is not blank. No more of the text is split than its end: it may have millions of lines."""
+def _last_line(value: Any) -> str:
+    """The last line of a value's text that is not blank, not too long.
+
+    No more of the text is split than its end: it may have millions of lines.
+    """
+    text = text_of(value)
     end = _LAST_CHARACTERS
     while True:
         *before, last = [line for line in text[-end:].splitlines() if line.strip()] or [""]
         if before or end >= len(text):
-            return last.strip()
+            return last.strip()[:ERROR_TEXT_LIMIT] or "(blank)"
         end *= 8
 
 

@@ -4,8 +4,27 @@ from __future__ import annotations
 
 from nemo_gym.rollout_compare.schema import Fields
 
+#: Whether the evaluation ran to its end: false says that a zero was not earned. Then fields that say so by being set.
+COMPLETED_PATH = "evaluation_completed"
+FAULT_PATHS = (
+    "verifier_error",
+    "eval_timed_out",
+    "container_timed_out",
+    "sandbox_failed",
+    "metadata.exception_info",
+)
+
 #: What a row says of its result, in the order of `facts_of`'s arguments.
-RESULT_PATHS = ("reward", "mask_sample", "instance_config.mask_sample", "failure_kind", "error", "response.metadata")
+RESULT_PATHS = (
+    "reward",
+    "mask_sample",
+    "instance_config.mask_sample",
+    "failure_kind",
+    "error",
+    "response.metadata",
+    COMPLETED_PATH,
+    *FAULT_PATHS,
+)
 
 #: What tells a row's attempt apart: the task's position in the run's input file, and the attempt's number.
 ATTEMPT_PATHS = ("_ng_task_index", "_ng_rollout_index")
@@ -15,7 +34,18 @@ INPUT_PATH = "responses_create_params.input"
 
 #: Where a row holds its verifier's output: a log's place, else the first of the others that is not blank.
 LOGS_PATH = "verifier_logs_dir"
-OUTPUT_PATHS = ("test_output", "verifier_stdout", "verifier_output")
+OUTPUT_PATHS = (
+    *("test_output", "verifier_stdout", "verifier_output"),
+    *("container_stderr", "judge_output", "judge_text", "details"),
+)
+JSON_OUTPUTS = ("details",)
+MORE_LOGS = ("log_dir",)
+
+#: Where a row says what became of single tests: SWE-bench's report, by itself or under the instance's name.
+TESTS_PATHS = ("tests_status", "metadata.eval_report")
+
+#: Where the agent's final answer is: a patch, or the last thing that it said.
+ANSWER_PATHS = ("model_patch", "patch", "response.output")
 
 #: Fields that may hold a task's id, best first.
 KEY_CANDIDATES = (
@@ -63,6 +93,9 @@ OTHER_ENDINGS = ("_reward_profiling",)
 #: What a row has that was run, and what it has that is to be run.
 RESULT_FIELDS = ("reward", "response", "mask_sample", "failure_kind", "error")
 ASKED_FIELD = "responses_create_params"
+
+#: What the names of fields begin with that only NeMo Gym writes.
+OWN_FIELDS = "_ng_"
 
 
 def key_fields(key: str | None) -> Fields:

@@ -10,16 +10,27 @@ from typing import Any
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files.inputs import STDIN, Input, open_input
-from nemo_gym.rollout_compare.files.locate import Layout, Located, locate, would_be_read
+from nemo_gym.rollout_compare.files import (
+    COMPRESSED_ENDINGS,
+    STDIN,
+    Input,
+    Layout,
+    Located,
+    locate,
+    open_input,
+    would_be_read,
+)
 from nemo_gym.rollout_compare.producers.contract import Plan, Producer, Run, Shard
 from nemo_gym.rollout_compare.producers.depth import room_for_rows
+from nemo_gym.rollout_compare.producers.glimpse import Glimpse
 from nemo_gym.rollout_compare.producers.gym.facts import row_facts
 from nemo_gym.rollout_compare.producers.gym.failures import attempt_of, named_by_index, standing_failures
 from nemo_gym.rollout_compare.producers.gym.fields import (
+    ASKED_FIELD,
     ATTEMPT_PATHS,
     FAILURES_ENDING,
     OTHER_ENDINGS,
+    OWN_FIELDS,
     PLANNED_ENDING,
     SHARD,
     key_fields,
@@ -92,7 +103,8 @@ class LocatedRollouts(Struct, frozen=True):
                 )
                 for files in self.shards
             ]
-            yield Run(ROLLOUTS.name, shards, inputs)
+            mains = [source for source in inputs if source.path in {files.main for files in self.shards}]
+            yield Run(ROLLOUTS.name, shards, [*mains, *(one for one in inputs if one not in mains)])
 
 
 def locate_rollouts(named: str) -> LocatedRollouts:
@@ -104,8 +116,19 @@ def locate_rollouts(named: str) -> LocatedRollouts:
     return LocatedRollouts(tuple(locate(named, LAYOUT)), named)
 
 
+def seems_rollouts(place: Glimpse) -> bool:
+    """Whether a file has NeMo Gym's rows."""
+    return ASKED_FIELD in place.keys or any(key.startswith(OWN_FIELDS) for key in place.keys)
+
+
 #: NeMo Gym as a producer of runs.
-NEMO_GYM = Producer(ROLLOUTS.name, locate_rollouts)
+NEMO_GYM = Producer(
+    ROLLOUTS.name,
+    locate_rollouts,
+    seen=seems_rollouts,
+    signs=f"a {LAYOUT.what} file (*{LAYOUT.ending})",
+    endings=tuple(LAYOUT.ending + end for end in ("", *COMPRESSED_ENDINGS)),
+)
 
 
 def load_rollouts(path: str | os.PathLike[str]) -> list[dict[str, Any]]:

@@ -1,7 +1,11 @@
 """The report that people read.
 
 * `text`: the whole of it, section by section
+* `decision`: the decision in one line, first and last
 * `difference`: whether the difference is real
+* `groups`: groups of tasks
+* `masked`: masked tasks
+* `provenance`: where each run's rows are from
 * `flips`: flips: what they have in common, then one by one
 * `words`: words and forms that the sections share
 """

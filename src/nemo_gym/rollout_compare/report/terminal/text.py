@@ -7,13 +7,21 @@ from collections.abc import Collection, Iterator, Sequence
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.report.notes import TASKS_IN_JSON_ONLY, note_message, note_names
+from nemo_gym.rollout_compare.report.terminal.decision import decision_text
 from nemo_gym.rollout_compare.report.terminal.difference import difference_lines
-from nemo_gym.rollout_compare.report.terminal.flips import cluster_lines, flip_lines
+from nemo_gym.rollout_compare.report.terminal.flips import (
+    BY_SIZE,
+    any_output,
+    by_size,
+    cluster_lines,
+    flip_lines,
+    other_reason_lines,
+)
+from nemo_gym.rollout_compare.report.terminal.masked import changed_first, masked_line
 from nemo_gym.rollout_compare.report.terminal.provenance import source_text
 from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT, label, listed, section
 from nemo_gym.rollout_compare.schema import Category, CompareResult, JoinCheck, Note, Side, TaskComparison
-from nemo_gym.rollout_compare.text.terminal import one_line
-from nemo_gym.rollout_compare.text.words import counted
+from nemo_gym.rollout_compare.text import counted, one_line
 
 
 class Shown(Struct, frozen=True):
@@ -23,6 +31,8 @@ class Shown(Struct, frozen=True):
         categories: The sections, all but `identical` when empty.
         max_flips: How many flips of each kind, all when None.
         output: Whether a flip shows its verifier output at all.
+        hide_noise: Whether flips within the noise of their attempts are left out.
+        sort: In which order flips stand: `size`, those beyond noise first, then the largest changes, or `label`.
         both_sides: Whether the winning side's verifier output stands under the losing side's.
         title: What the report calls itself: the command as it was called.
     """
@@ -32,6 +42,8 @@ class Shown(Struct, frozen=True):
     both_sides: bool = False
     output: bool = True
     title: str = "gym dev compare"
+    hide_noise: bool = False
+    sort: str = BY_SIZE
 
     def sides(self) -> int:
         """Of how many sides a flip shows the verifier output, the losing one first."""
@@ -45,8 +57,8 @@ class Shown(Struct, frozen=True):
 def report_lines(result: CompareResult, shown: Shown | None = None) -> Iterator[str]:
     """The report's lines, without their ends."""
     shown = shown or Shown()
-    tasks = counted(len(result.tasks), "task")
-    yield f"{shown.title}: {tasks} ({_rows(result, Side.OLD)}, {_rows(result, Side.NEW)})"
+    count = counted(len(result.tasks), "task")
+    yield f"{shown.title}: {count} ({_rows(result, Side.OLD)}, {_rows(result, Side.NEW)})"
     if result.run:
         yield f"old: {source_text(result.run.old)}"
         yield f"new: {source_text(result.run.new)}"
@@ -56,15 +68,32 @@ def report_lines(result: CompareResult, shown: Shown | None = None) -> Iterator[
     yield ""
     yield from _table(result.counts())
     yield from difference_lines(result)
+    yield from _flips(result, shown)
+    for title, category, line in _LISTS:
+        if shown.shows(category):
+            tasks = result.by_category(category)
+            if category is Category.MASKED:
+                tasks.sort(key=changed_first)
+            yield from _list(title, [line(task) for task in tasks])
+    decision = decision_text(result)
+    if decision is not None:
+        yield ""
+        yield decision
+
+
+def _flips(result: CompareResult, shown: Shown) -> Iterator[str]:
+    """What flips have in common, the flips of both kinds, and what fails on both sides for another reason."""
     if shown.shows(Category.FLIPPED):
-        yield from cluster_lines(result.clusters)
+        yield from cluster_lines(result.clusters, result.flips, output=shown.output)
     for title, category in (("Flips", Category.FLIPPED), ("Flips with agent errors", Category.FLIPPED_AGENT_ERROR)):
         flips = [flip for flip in result.flips if flip.comparison.category is category]
         if shown.shows(category) and (flips or category is Category.FLIPPED):
-            yield from flip_lines(title, flips, most=shown.max_flips, sides=shown.sides())
-    for title, category, line in _LISTS:
-        if shown.shows(category):
-            yield from _list(title, [line(task) for task in result.by_category(category)])
+            if shown.sort == BY_SIZE:
+                flips.sort(key=by_size)
+            sides, hide = shown.sides() if any_output(result.flips) else 0, shown.hide_noise
+            yield from flip_lines(title, flips, most=shown.max_flips, sides=sides, hide_noise=hide)
+    if shown.shows(Category.FLIPPED):
+        yield from other_reason_lines(result.other_reasons)
 
 
 def _rows(result: CompareResult, side: Side) -> str:
@@ -122,13 +151,6 @@ def _identical(task: TaskComparison) -> str:
     return f"- {label(task.task)}: {task.old.reward_text()}"
 
 
-def _masked(task: TaskComparison) -> str:
-    sides = [(side, facts) for side in Side if (facts := task.side(side))]
-    rewards = " ".join(f"{side}={facts.reward_text()}" for side, facts in sides)
-    reasons = "; ".join(f"{side} {one_line(facts.masked, LABEL_LIMIT)}" for side, facts in sides if facts.masked)
-    return f"- {label(task.task)}: {rewards}; {reasons}"
-
-
 def _missing(task: TaskComparison) -> str:
     side = Side.OLD if task.old else Side.NEW
     facts = task.side(side)
@@ -139,6 +161,6 @@ def _missing(task: TaskComparison) -> str:
 
 _LISTS = (
     ("Identical", Category.IDENTICAL, _identical),
-    ("Masked", Category.MASKED, _masked),
+    ("Masked", Category.MASKED, masked_line),
     ("Missing", Category.MISSING, _missing),
 )

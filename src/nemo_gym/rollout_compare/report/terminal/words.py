@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from nemo_gym.rollout_compare.text.terminal import one_line
-from nemo_gym.rollout_compare.text.words import counted
+from nemo_gym.rollout_compare.text import counted, one_line
 
 __all__ = ["LABEL_LIMIT", "TASKS_NAMED", "counted", "label", "listed", "section"]
 
 LABEL_LIMIT = 200
 TASKS_NAMED = 10
+
+
+def many(number: int, noun: str) -> str:
+    """A number that may be large with its noun: `1 task`, `2,000 tasks`."""
+    return counted(number, noun).replace(str(number), f"{number:,}", 1)
 
 
 def label(text: str) -> str:
