@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TextIO
 
 from nemo_gym.rollout_compare.app.comparison import compare_runs, locate_runs
-from nemo_gym.rollout_compare.app.outputs import check_output, write_file
+from nemo_gym.rollout_compare.app.outputs import check_distinct, check_output, check_unquoted, write_file
 from nemo_gym.rollout_compare.app.progress import reading_progress
-from nemo_gym.rollout_compare.app.streams import forget_stdout, is_utf8, print_error, print_lines, write_stream
+from nemo_gym.rollout_compare.app.streams import forget_stdout, guarded, is_utf8, print_lines, write_stream
 from nemo_gym.rollout_compare.app.values import Options
 from nemo_gym.rollout_compare.compare import rule_text
+from nemo_gym.rollout_compare.producers import LocatedRun, would_hold
 from nemo_gym.rollout_compare.report import RENDERERS, Shown, report_lines, summary_dict, summary_lines
 from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult
 from nemo_gym.rollout_compare.text import one_line
 
-OK, ERROR, GATE = 0, 1, 3
+OK, GATE = 0, 3
 
 
 def run_job(options: Options, out: TextIO | None = None, *, title: str = Shown().title) -> int:
@@ -36,12 +37,8 @@ def run_job(options: Options, out: TextIO | None = None, *, title: str = Shown()
         standard error for each; 1 for an input that cannot be read or an output that cannot be written, after one line
         on standard error.
     """
-    try:
-        with _no_collection():
-            return _run(options, sys.stdout if out is None else out, title)
-    except CompareInputError as error:
-        print_error(str(error))
-        return ERROR
+    with _no_collection():
+        return guarded(lambda: _run(options, sys.stdout if out is None else out, title))
 
 
 @contextmanager
@@ -61,8 +58,10 @@ def _run(options: Options, out: TextIO | None, title: str) -> int:
         raise CompareInputError("cannot write standard output: it is closed")
     runs = locate_runs(options)
     outputs = _outputs(options)
-    _check_outputs(list(outputs.values()), [file for run in runs.values() for file in run.files()])
+    _check_outputs(list(outputs.values()), runs.values(), out)
     result = compare_runs(runs, options, watch=partial(reading_progress, quiet=options.quiet))
+    for path in outputs.values():
+        check_unquoted(path, _quoted(result))
     shown = Shown(
         categories=options.only,
         max_flips=options.max_flips,
@@ -92,11 +91,21 @@ def _outputs(options: Options) -> dict[str, Path]:
     return {name: Path(path) for name, path in asked.items() if path is not None}
 
 
-def _check_outputs(outputs: Sequence[Path], inputs: Sequence[Path]) -> None:
+def _check_outputs(outputs: Sequence[Path], runs: Collection[LocatedRun], out: TextIO) -> None:
+    inputs = [file for run in runs for file in run.files()]
     for path in outputs:
-        check_output(path, inputs)
-    if len({path.resolve() for path in outputs}) < len(outputs):
-        raise CompareInputError(f"cannot write {outputs[0]}: it is named for two outputs")
+        check_output(path, inputs, out)
+        if any(would_hold(run, path) for run in runs):
+            raise CompareInputError(f"cannot write {path}: it would be read as a file of the run")
+    check_distinct(outputs)
+
+
+def _quoted(result: CompareResult) -> Iterator[str]:
+    """The files that the report quotes."""
+    for flip in result.flips:
+        for said in (flip.old, flip.new):
+            if said and said.source == "file" and said.path:
+                yield said.path
 
 
 def _printed(result: CompareResult, shown: Shown, out: TextIO, *, as_json: bool) -> Iterator[str]:

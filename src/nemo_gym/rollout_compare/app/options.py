@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 from nemo_gym.rollout_compare.compare import rules_in_short
+from nemo_gym.rollout_compare.text import MOST_LINE_BYTES, size_text
 
 DESCRIPTION = """\
 Compare two rollout JSONL files task by task.
@@ -39,8 +40,9 @@ class Option(NamedTuple):
 
     Attributes:
         flag: How it is given on the command line; None for an argument that is told by its place.
-        kind: `text` (never empty), `count` (a whole number, 0 or more), `number` (1 or more), `amount` (any number, 0
-            or more), `switch` (given or not), `rule` (of the gate), `category` (of tasks) or `order` (of flips).
+        kind: `text` (never empty), `count` (a whole number, 0 or more), `number` (1 or more), `size` (of bytes, 1 or
+            more), `amount` (any number, 0 or more), `switch` (given or not), `rule` (of the gate), `category` (of
+            tasks) or `order` (of flips).
         group: The heading of the help under which it stands.
         description: What it does, as the help says it.
         metavar: What its value is called in the help.
@@ -50,7 +52,7 @@ class Option(NamedTuple):
     """
 
     flag: str | None
-    kind: Literal["text", "count", "number", "amount", "switch", "rule", "category", "order"]
+    kind: Literal["text", "count", "number", "size", "amount", "switch", "rule", "category", "order"]
     group: str
     description: str
     metavar: str = ""
@@ -72,7 +74,8 @@ class Option(NamedTuple):
 
     def told(self) -> str:
         """What it does, its default, and whether it may be repeated."""
-        default = f" Default: {self.default}." if self.default is not None else ""
+        value = size_text(self.default) if self.kind == "size" and isinstance(self.default, int) else self.default
+        default = f" Default: {value}." if value is not None else ""
         return f"{self.description}{default}{' May be given several times.' if self.many else ''}"
 
 
@@ -160,6 +163,14 @@ OPTIONS = {
         "switch",
         _READING,
         "Leave out lines that are not rows, and say how many, instead of stopping at the first.",
+    ),
+    "max_line": Option(
+        "--max-line",
+        "size",
+        _READING,
+        "The longest line that is read, in bytes or as 500MB; a longer one is an error.",
+        metavar="SIZE",
+        default=MOST_LINE_BYTES,
     ),
     "jobs": Option(
         "--jobs",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # what is made below, for type checkers; a test holds it agai
         new_reward: str | None = None
         lower_is_better: bool = False
         skip_bad_lines: bool = False
+        max_line: int = 1_000_000_000
         jobs: int | None = None
         quiet: bool = False
         margin: float | None = None
@@ -51,6 +52,7 @@ else:
         "text": str,
         "count": int,
         "number": int,
+        "size": int,
         "amount": float,
         "switch": bool,
         "rule": str,

@@ -209,7 +209,7 @@ def _tests(output: Output, roots: LogRoots) -> TestResults | None:
     from nemo_gym.rollout_compare.explain.triage import merge_tests, read_test_file, read_tests, recorded_tests
 
     reports = read_reports(output.logs, roots) if output.logs else Reports()
-    read = [(name, read_test_file(name, data)) for name, data in reports.files]
+    read = reports.parsed(read_test_file)
     results = merge_tests(tests for _, tests in read if tests)
     if results is None and output.tests:
         return recorded_tests(output.tests)

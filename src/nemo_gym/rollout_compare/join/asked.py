@@ -12,6 +12,8 @@ from nemo_gym.rollout_compare.producers import read_again
 from nemo_gym.rollout_compare.schema import CompareInputError, Record, Wanted
 from nemo_gym.rollout_compare.table import Column, Table
 
+_ROWS_AT_A_TIME = 10_000
+
 
 def inputs_of(table: Table) -> Column[str]:
     """The identity of what the system was asked, for each row. One row of each input is read.
@@ -56,8 +58,11 @@ def values_of(table: Table, rows: Sequence[int], fields: Sequence[str]) -> dict[
 
 
 def _again(table: Table, rows: Sequence[int], wanted: Wanted) -> Iterator[tuple[int, Record]]:
-    """The given rows with what is wanted of them."""
-    for i, record in read_again(list(map(table.place, rows)), wanted, grown=True):
-        if isinstance(record, Exception):
-            raise record
-        yield rows[i], record
+    """The given rows with what is wanted of them, so many at a time unless a file has to be read from its start."""
+    most = len(rows) if rows and table.place(rows[0]).source.from_start else _ROWS_AT_A_TIME
+    for start in range(0, len(rows), most or 1):
+        some = rows[start : start + most]
+        for i, record in read_again(list(map(table.place, some)), wanted, grown=True):
+            if isinstance(record, Exception):
+                raise record
+            yield some[i], record

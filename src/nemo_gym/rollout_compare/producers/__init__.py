@@ -45,7 +45,17 @@ What they have in common:
 """
 
 from nemo_gym.rollout_compare.producers.again import read_again, together
-from nemo_gym.rollout_compare.producers.contract import Failures, LocatedRun, Plan, Producer, Readable, Run, Shard
+from nemo_gym.rollout_compare.producers.contract import (
+    Failures,
+    LocatedRun,
+    Plan,
+    Producer,
+    Readable,
+    Run,
+    Shard,
+    would_hold,
+)
+from nemo_gym.rollout_compare.producers.depth import check_keys
 from nemo_gym.rollout_compare.producers.gym import (
     NEMO_GYM,
     RowsAtHand,
@@ -93,6 +103,7 @@ __all__ = [
     "Run",
     "Shard",
     "agent_error",
+    "check_keys",
     "dig",
     "load_rollouts",
     "locate_run",
@@ -103,6 +114,7 @@ __all__ = [
     "task_id_of",
     "tasksets_of",
     "together",
+    "would_hold",
 ]
 
 #: Every producer whose runs can be read, by its name, in the order in which they are asked; the last takes what is
