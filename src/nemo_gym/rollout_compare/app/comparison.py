@@ -129,10 +129,16 @@ def compare_runs(
         result = replace(
             result,
             run=provenance(options, opened, [result.old_rows, result.new_rows]),
-            notes=(*same_file_notes(*opened), *result.notes),
+            notes=(*same_file_notes(*opened), *(_naming(note, rewards) for note in result.notes)),
         )
         result = _gated(result, options.fail_on, options.allow)
         return with_findings(with_transcripts(result), roots, options.tail, jobs) if explain else result
+
+
+def _naming(note: Note, rewards: Mapping[Side, str | None]) -> Note:
+    """A note on a run without rewards, with the name of the one that the user chose."""
+    chosen = rewards[note.side] if note.kind is NoteKind.NO_REWARD and note.side else None
+    return replace(note, field=chosen) if chosen else note
 
 
 def _questions(options: Options) -> Questions:

@@ -102,7 +102,8 @@ def with_findings(
     if differing:
         total = MOST_AGREEING if len(result.agreeing) == MOST_AGREEING else 0
         notes.append(Note(NoteKind.TESTS_DIFFER, tasks=differing, total=total))
-    if flips and all(is_silent(evidence) for flip in flips for evidence in (flip.old, flip.new)):
+    silent = all(is_silent(evidence) for flip in flips for evidence in (flip.old, flip.new))
+    if flips and silent and not any(flip.tests for flip in flips):
         notes.append(Note(NoteKind.NO_OUTPUT))
     return replace(
         result, flips=flips, clusters=_clusters(flips), other_reasons=_other_reasons(agreeing), notes=tuple(notes)

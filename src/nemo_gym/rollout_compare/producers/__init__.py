@@ -75,6 +75,7 @@ from nemo_gym.rollout_compare.producers.openai_evals import OPENAI_EVALS
 from nemo_gym.rollout_compare.producers.openhands import OPENHANDS
 from nemo_gym.rollout_compare.producers.promptfoo import PROMPTFOO
 from nemo_gym.rollout_compare.producers.recognize import producer_of
+from nemo_gym.rollout_compare.producers.scores import could_be_reward
 from nemo_gym.rollout_compare.producers.swebench import SWEBENCH
 from nemo_gym.rollout_compare.producers.tables import TABLE
 from nemo_gym.rollout_compare.producers.terminal_bench import TERMINAL_BENCH
@@ -104,6 +105,7 @@ __all__ = [
     "Shard",
     "agent_error",
     "check_keys",
+    "could_be_reward",
     "dig",
     "load_rollouts",
     "locate_run",
