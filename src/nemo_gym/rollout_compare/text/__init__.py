@@ -4,6 +4,7 @@
 * `plain`: text made plain for readers and signatures
 * `folding`: many names of tests in few words
 * `words`: what a row says against its own result, in words
+* `sizes`: numbers of bytes in words, and back
 """
 
 from nemo_gym.rollout_compare.text.folding import folded
