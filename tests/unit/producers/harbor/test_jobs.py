@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from nemo_gym.rollout_compare.producers import locate_run
+from nemo_gym.rollout_compare.report.notes import note_text
 from nemo_gym.rollout_compare.schema import CompareInputError
 from tests.producers_support import Row, harbor_killed, harbor_trial, put_json, rows_of, table_at
 from tests.support import assert_refused, compare, put, write_rows
@@ -20,7 +21,7 @@ ONE, ZERO = {"reward": 1.0}, {"reward": 0.0}
 
 
 def notes(path: Path) -> list[str]:
-    return [str(note) for note in table_at(path).notes]
+    return [note_text(note) for note in table_at(path).notes]
 
 
 def test_attempts_at_a_task_are_its_trials(tmp_path: Path) -> None:
@@ -100,9 +101,9 @@ def test_a_killed_trial_is_named_by_its_configuration_lock_or_folder(tmp_path: P
 def test_trials_that_never_began_are_counted(tmp_path: Path) -> None:
     harbor_trial(tmp_path, "one", rewards=ONE)
     put_json(tmp_path / "result.json", {"n_total_trials": 3, "stats": {}})
-    assert notes(tmp_path) == [f"{tmp_path}: 2 planned trials left no record: killed or never started"]
+    assert notes(tmp_path) == [f"{tmp_path}: 2 planned attempts left no record: killed or never started"]
     put_json(tmp_path / "result.json", {"n_total_trials": 2, "stats": {}})
-    assert notes(tmp_path) == [f"{tmp_path}: 1 planned trial left no record: killed or never started"]
+    assert notes(tmp_path) == [f"{tmp_path}: 1 planned attempt left no record: killed or never started"]
     put_json(tmp_path / "result.json", {"n_total_trials": 1, "stats": {}})
     assert notes(tmp_path) == []
 

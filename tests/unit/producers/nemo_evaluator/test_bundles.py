@@ -9,6 +9,7 @@ import pytest
 
 from nemo_gym.rollout_compare.producers import locate_run
 from nemo_gym.rollout_compare.producers.nemo_evaluator.rows import BenchmarkRows
+from nemo_gym.rollout_compare.report.notes import note_text
 from nemo_gym.rollout_compare.schema import CompareInputError, Step, Wanted
 from tests.producers_support import Row, again, evaluator_row, harbor_trial, only_row, put_json, rows_of, table_at
 from tests.support import assert_refused, compare, put, source_of, write_rows
@@ -82,7 +83,7 @@ def test_a_benchmark_that_did_not_end_is_read_as_far_as_it_was_verified(tmp_path
     table = table_at(tmp_path)
     assert rows_of(table, KEY) == {("math", "0"): [Row(1.0)]}
     said = "no results.jsonl, killed or still running: what was verified until then is compared"
-    assert [str(note) for note in table.notes] == [f"{tmp_path / 'math'}: {said}"]
+    assert [note_text(note) for note in table.notes] == [f"{tmp_path / 'math'}: {said}"]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ def test_a_benchmark_that_did_not_end_is_read_as_far_as_it_was_verified(tmp_path
 def test_benchmarks_that_failed_are_named(tmp_path: Path, failed: Any, said: list[str]) -> None:
     bundle(tmp_path, evaluator_row(0, 1.0))
     put_json(tmp_path / "checkpoint.json", {"failed_benchmarks": failed})
-    assert [str(note) for note in table_at(tmp_path).notes] == [f"{tmp_path}: {one}" for one in said]
+    assert [note_text(note) for note in table_at(tmp_path).notes] == [f"{tmp_path}: {one}" for one in said]
 
 
 def test_a_bundle_without_results_is_no_run(tmp_path: Path) -> None:

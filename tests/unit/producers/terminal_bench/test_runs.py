@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from nemo_gym.rollout_compare.producers import locate_run
+from nemo_gym.rollout_compare.report.notes import note_text
 from nemo_gym.rollout_compare.schema import CompareInputError
 from tests.producers_support import Row, harbor_trial, put_json, rows_of, table_at, terminal_bench_result
 from tests.support import assert_refused, compare, put
@@ -92,11 +93,11 @@ def test_a_trial_without_a_result_was_killed_or_runs_still(tmp_path: Path) -> No
 def test_trials_that_never_began_are_counted_and_their_tasks_named(tmp_path: Path) -> None:
     in_folders(tmp_path)
     put_json(tmp_path / "run_metadata.json", {"task_ids": ["two", "one", "four", "three"], "n_attempts": 2})
-    said = f"{tmp_path}: 5 planned trials left no record: killed or never started: four, three"
-    assert [str(note) for note in table_at(tmp_path).notes] == [said]
+    said = f"{tmp_path}: 5 planned attempts left no record: killed or never started: four, three"
+    assert [note_text(note) for note in table_at(tmp_path).notes] == [said]
     put_json(tmp_path / "run_metadata.json", {"task_ids": ["two", "one"], "n_attempts": 2})
-    said = f"{tmp_path}: 1 planned trial left no record: killed or never started"
-    assert [str(note) for note in table_at(tmp_path).notes] == [said]
+    said = f"{tmp_path}: 1 planned attempt left no record: killed or never started"
+    assert [note_text(note) for note in table_at(tmp_path).notes] == [said]
     put_json(tmp_path / "run_metadata.json", {"task_ids": ["two", "one"]})
     assert table_at(tmp_path).notes == []
 
