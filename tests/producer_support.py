@@ -27,7 +27,7 @@ def found_in(path: Path | str, **plan: Any) -> list[tuple[str, Any]]:
     column = next(column for column in table.keys.values() if column.first_missing is None)
     labels = [label_of(column[row] or "", with_taskset=True) for row in range(len(table))]
     return [
-        (label, table.reward[row] if table.masked[row] is None else table.masked[row])
+        (label, table.reward[row] if table.masked[row] is None else str(table.masked[row]))
         for row, label in enumerate(labels)
     ]
 

@@ -79,6 +79,12 @@ def set_times(folder: Path) -> None:
         os.utime(path, (CHANGED, CHANGED))
 
 
+def wherever(done: Done) -> Done:
+    """What a command gave, but for the lines that say where the runs are from."""
+    lines = done.stdout.splitlines(keepends=True)
+    return done._replace(stdout="".join(line for line in lines if not line.startswith(("old: ", "new: "))))
+
+
 def put(path: str | Path, content: str | bytes) -> None:
     """Write a file, and the folders that it lies in."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)

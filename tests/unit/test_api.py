@@ -32,6 +32,7 @@ from nemo_gym.rollout_compare import (
     tail_lines,
     verifier_output,
 )
+from nemo_gym.rollout_compare.compare import Questions
 from nemo_gym.rollout_compare.report.notes import note_message, note_names, note_text
 from tests import typing_user_code
 from tests.support import write_rows
@@ -39,7 +40,7 @@ from tests.support import write_rows
 FUNCTIONS = {
     "run_compare": ["config", "out=None"],
     "load_rollouts": ["path"],
-    "compare_rollouts": ["old_rows", "new_rows", "key=None"],
+    "compare_rollouts": ["old_rows", "new_rows", "key=None", f"questions={Questions()!r}"],
     "render_report": ["result", "roots", "tail=15"],
     "summary_dict": ["result"],
     "explain_flips": ["result", "roots", "tail=15"],
@@ -503,13 +504,14 @@ class TestCompareRollouts:
 
     def test_notes_say_which_tasks_have_several_rows_on_either_side(self) -> None:
         one, two = ([{"task_id": task, "reward": 1}] for task in ("one", "two"))
-        notes = compare_rollouts(one + two * 2, one * 2 + two).notes
-        assert {note.tasks: [side for side in ("old", "new") if side in note_message(note)] for note in notes} == {
-            ("two",): ["old"],
-            ("one",): ["new"],
-        }
-        (note,) = compare_rollouts(one * 2 + two * 3, one * 2 + two * 2).notes
-        assert note.tasks == ("one", "two")
+        old, new, unequal = compare_rollouts(one + two * 2, one * 2 + two).notes
+        assert (old.tasks, new.tasks, unequal.tasks) == (("two",), ("one",), ("one", "two"))
+        assert note_message(old).startswith("the old run has several rows a task (1 task x 2 attempts)")
+        assert note_message(new).startswith("the new run has several rows a task (1 task x 2 attempts)")
+        assert note_message(unequal) == "2 of 2 joined tasks have different numbers of attempts on the two sides"
+        (both,) = compare_rollouts(one * 2 + two * 3, one * 2 + two * 3).notes
+        assert both.tasks == ("one", "two")
+        assert note_message(both).startswith("both runs have several rows a task (2 tasks x 2 to 3 attempts)")
 
     def test_notes_say_that_a_task_has_several_rows(self) -> None:
         rows = [
@@ -517,9 +519,10 @@ class TestCompareRollouts:
             {"task_id": "many-rows", "reward": 0},
             {"task_id": "once", "reward": 1},
         ]
-        (note,) = compare_rollouts(rows, rows[1:]).notes
-        assert note.tasks == ("many-rows",)
-        assert "old" in note_message(note)
+        several, unequal = compare_rollouts(rows, rows[1:]).notes
+        assert several.tasks == unequal.tasks == ("many-rows",)
+        assert "old" in note_message(several)
+        assert note_message(unequal) == "1 of 2 joined tasks has different numbers of attempts on the two sides"
 
     @pytest.mark.parametrize(
         ("row", "message"),
@@ -724,7 +727,7 @@ class TestRenderReport:
     def test_ends_each_line(self) -> None:
         report = render_report(compare_rollouts(*self.ROWS), [])
         assert report.startswith("gym dev compare: 1 task (old 1 row, new 1 row)\n")
-        assert report.endswith("## Missing (0)\n")
+        assert report.endswith("## Missing (0)\n\ncannot tell: 100% -> 0% (-100 points); 1 lost, 0 won\n")
 
     def test_shows_fifteen_lines_of_output_unless_asked_otherwise(self) -> None:
         assert self._shown(render_report(compare_rollouts(*self.ROWS), [])) == [f"l{i}" for i in range(25, 40)]
@@ -769,14 +772,20 @@ def test_the_library_and_the_command_tell_the_same(tmp_path: Path) -> None:
     old = _made_up_run(tmp_path, "old", [1.0, 0.0, None, 0.5, 1.0])
     new = _made_up_run(tmp_path, "new", [1.0, 1.0, 1.0, 0.25])
     result = compare_rollouts(load_rollouts(old), load_rollouts(new))
-    for json_stdout, text in ((False, render_report(result, [tmp_path])), (True, None)):
+    said = []
+    for json_stdout in (False, True):
         out = io.StringIO()
         config = RolloutCompareConfig(old_rollouts=str(old), new_rollouts=str(new), json_stdout=json_stdout)
         assert run_compare(config, out) == 0
-        if text is None:
-            assert json.loads(out.getvalue()) == json.loads(json.dumps(summary_dict(explain_flips(result, [tmp_path]))))
-        else:
-            assert out.getvalue() == text
+        said.append(out.getvalue())
+    title, old_files, new_files, *rest = said[0].splitlines(keepends=True)  # rows at hand are of no file
+    assert old_files.startswith(f"old: {old} and 1 more file ")
+    assert new_files.startswith(f"new: {new} and 1 more file ")
+    assert "".join([title, *rest]) == render_report(result, [tmp_path])
+    summary = json.loads(said[1])
+    assert [file["path"] for file in summary["run"]["old"]["files"]] == [str(old), str(tmp_path / "old_failures.jsonl")]
+    at_hand = json.loads(json.dumps(summary_dict(explain_flips(result, [tmp_path]))))
+    assert at_hand == {**summary, "run": None}
 
 
 @pytest.mark.parametrize(

@@ -104,13 +104,10 @@ __all__ = [
 _HOMES = {
     "app.comparison": ("compare_files",),
     "command": ("RolloutCompareConfig", "run_compare"),
-    "compare.categories": ("compare_rollouts",),
-    "compare.task_side": ("summarize_side",),
-    "explain.evidence": ("tail_lines", "verifier_output"),
-    "explain.findings": ("explain_flips",),
-    "explain.transcripts": ("aligned", "parted", "transcript_of"),
-    "join.joined": ("detect_task_key",),
-    "producers.gym": (
+    "compare": ("compare_rollouts", "summarize_side"),
+    "explain": ("aligned", "explain_flips", "parted", "tail_lines", "transcript_of", "verifier_output"),
+    "join": ("detect_task_key",),
+    "producers": (
         "agent_error",
         "load_rollouts",
         "mask_reason",

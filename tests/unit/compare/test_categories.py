@@ -395,7 +395,7 @@ class TestResult:
     def test_a_flip_of_several_attempts_a_side_has_its_repeats(self) -> None:
         [flip] = compare_rollouts([row(1), row(0), row(1)], [row(0), row(0)]).flips
         assert flip.repeats
-        assert flip.repeats == Repeats(2, 3, 0, 2, flip.repeats.p_value, within_noise=True)
+        assert flip.repeats == Repeats(2, 3, 0, 2, flip.repeats.p_value, within_noise=False, too_few_attempts=True)
         [flip] = compare_rollouts([row(1), row(0)], [row(0)]).flips
         assert flip.repeats is None
 

@@ -117,9 +117,9 @@ class TestFieldsThatCannotBeTheKey:
         asked: list[Any] = []
         rows_decoder = vars(json_lines)["rows_decoder"]
 
-        def noted(form: Any, fields: Any) -> Any:
+        def noted(form: Any, fields: Any, *more: Any) -> Any:
             asked.append(fields)
-            return rows_decoder(form, fields)
+            return rows_decoder(form, fields, *more)
 
         monkeypatch.setattr(json_lines, "rows_decoder", noted)
         read_files(file_of(tmp_path / "a.jsonl", [json.dumps(row).encode() for row in self.ROWS]), piece_bytes=1 << 24)

@@ -63,7 +63,10 @@ class TestCopies:
     ) -> None:
         rows = copied(load_rollouts(pattern))
         result = explain_flips(compare_rollouts(rows, rows), [])
-        assert json.loads(json.dumps(summary_dict(result))) == summary(pattern, pattern)
+        told, commands = json.loads(json.dumps(summary_dict(result))), summary(pattern, pattern)
+        del told["run"], commands["run"]  # rows at hand are of no file
+        commands["notes"] = [note for note in commands["notes"] if "compared with itself" not in note]
+        assert told == commands
         assert {task.task: task.new.rows for task in result.tasks if task.new} == {
             "a": 1,
             "b": 2,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from nemo_gym.rollout_compare import compare_rollouts, load_rollouts
-from nemo_gym.rollout_compare.app import job
+from nemo_gym.rollout_compare.app import comparison
 from nemo_gym.rollout_compare.compare import categories
 from nemo_gym.rollout_compare.compare.categories import compare_tables
 from nemo_gym.rollout_compare.compare.task_side import sides_of
@@ -219,7 +219,7 @@ def test_tables_are_given_back_once_they_are_joined(tmp_path: Path, monkeypatch:
         seen.append([ref() is not None for ref in held])
         return sides_of(*args)
 
-    monkeypatch.setattr(job, "run_tables", noted_tables)
+    monkeypatch.setattr(comparison, "run_tables", noted_tables)
     monkeypatch.setattr(categories, "sides_of", noted_sides)
     path = run_of(tmp_path, [attempt(i, 0, task_id=str(i), reward=1) for i in range(3)])
     assert compare(path, path).status == 0

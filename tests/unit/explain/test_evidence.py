@@ -205,7 +205,7 @@ def test_a_run_that_changed_since_it_was_read_is_told(monkeypatch: pytest.Monkey
         put("new/rollouts.jsonl", '{"task_id": "another", "reward": 0, "test_output": "forged"}\n')
         return with_findings(result, *rest)
 
-    monkeypatch.setattr("nemo_gym.rollout_compare.app.job.with_findings", changed_before)
+    monkeypatch.setattr("nemo_gym.rollout_compare.app.comparison.with_findings", changed_before)
     (line,) = lost({"reward": 0, "test_output": "said"})
     assert line.startswith("    new verifier output unavailable: ")
     assert "new/rollouts.jsonl" in line
@@ -268,7 +268,8 @@ def test_of_the_summary_only_the_lines_depend_on_the_tail() -> None:
     lost({"reward": 0, "test_output": "said"})
     pair = ("old/rollouts.jsonl", "new/rollouts.jsonl")
     with_tail, without = (run("--json", "dev", "compare", *pair, "--tail", n) for n in ("5", "0"))
-    assert with_tail.stdout.replace('"lines": ["said"]', '"lines": []') == without.stdout != with_tail.stdout
+    told = with_tail.stdout.replace('"lines": ["said"]', '"lines": []').replace('{"tail": 5}', '{"tail": 0}')
+    assert told == without.stdout != with_tail.stdout
 
 
 # As a library

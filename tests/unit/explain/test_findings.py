@@ -20,7 +20,7 @@ from nemo_gym.rollout_compare.explain.logs import LogRoots
 from nemo_gym.rollout_compare.files import inputs as inputs_module
 from nemo_gym.rollout_compare.files.inputs import Input
 from nemo_gym.rollout_compare.producers import Plan, json_lines, locate_run
-from nemo_gym.rollout_compare.schema import CompareResult, Side
+from nemo_gym.rollout_compare.schema import CompareResult, NoteKind, Side
 from tests.support import assert_valid, put, run, write_rows
 from tests.triage_support import changed
 
@@ -528,7 +528,7 @@ class TestTwice:
 
     def test_the_second_time_changes_nothing(self, tmp_path: Path) -> None:
         once = explain_flips(self.result(tmp_path), ["late"], 2)
-        assert [str(note) for note in once.notes] == ["equal rewards, but single tests differ: a"]
+        assert [(note.kind, note.tasks) for note in once.notes] == [(NoteKind.TESTS_DIFFER, ("a",))]
         assert [cluster.tasks for cluster in once.clusters] == [("t",)]
         assert explain_flips(once, ["late"], 2) == once
 

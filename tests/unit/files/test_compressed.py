@@ -12,9 +12,9 @@ import pytest
 
 from nemo_gym.rollout_compare import load_rollouts
 from nemo_gym.rollout_compare.files.inputs import Input, reading
-from nemo_gym.rollout_compare.table import places as origins
+from nemo_gym.rollout_compare.producers import json_lines
 from tests.compressing import KINDS, write_compressed
-from tests.support import assert_refused, compare, write_rows
+from tests.support import assert_refused, compare, wherever, write_rows
 
 EVERY_KIND = pytest.mark.parametrize("ending", KINDS)
 
@@ -48,7 +48,7 @@ def test_the_comparison_is_that_of_the_content(ending: str) -> None:
     write_compressed(Path(f"old.jsonl{ending}"), OLD)
     write_compressed(Path(f"new.jsonl{ending}"), NEW)
     write_compressed(Path(f"new_failures.jsonl{ending}"), FAILURES)
-    assert compare(f"old.jsonl{ending}", f"new.jsonl{ending}") == expected
+    assert wherever(compare(f"old.jsonl{ending}", f"new.jsonl{ending}")) == wherever(expected)
     assert load_rollouts(f"new.jsonl{ending}") == rows
 
 
@@ -130,7 +130,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[Opened]:
             yield cast("BinaryIO", Watched(file, one.seeks)), stored
             one.stored.append(stored.tell())
 
-    monkeypatch.setattr(origins, "reading", watched)
+    monkeypatch.setattr(json_lines, "reading", watched)
     return found
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import Done, assert_refused, compare, write_rows
+from tests.support import Done, assert_refused, compare, wherever, write_rows
 
 ROW = '{"task_id": "t", "reward": 1}\n'
 LOST = '{"task_id": "t", "reward": 0, "test_output": "said"}\n'
@@ -132,7 +132,7 @@ def test_a_pipe_is_read_like_a_file(side: str) -> None:
     expected = compare("old.jsonl", "new.jsonl")
     assert "    | said\n" in expected.stdout
     with piped(f"{side}.jsonl", ROW if side == "old" else LOST):
-        assert compare("old.jsonl", "new.jsonl") == expected
+        assert wherever(compare("old.jsonl", "new.jsonl")) == wherever(expected)
 
 
 def test_an_error_in_a_pipe_has_its_line() -> None:

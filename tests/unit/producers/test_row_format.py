@@ -122,7 +122,8 @@ class TestAgain:
 
 class TestBatch:
     def columns(self, fields: Sequence[str], *rows: dict[str, Any]) -> list[list[Any]]:
-        return [[row.get(path) for row in rows] for path in (*ROLLOUTS.paths, *fields)]
+        beside: list[Any] = [None] * len(rows)
+        return [*([row.get(path) for row in rows] for path in (*ROLLOUTS.paths, *fields)), beside]
 
     def test_a_failed_attempt_has_a_say_if_a_usual_field_names_its_task(self) -> None:
         columns = self.columns(("task_id", "uuid"), {"task_id": "a"}, {"uuid": "u"}, {})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from nemo_gym.rollout_compare.files import Input
 from nemo_gym.rollout_compare.producers import Readable, Run
 from nemo_gym.rollout_compare.schema import Note, NoteKind, ReadFile, RunSource
@@ -15,8 +17,8 @@ def source_of_run(run: Run, rows: int) -> RunSource:
 
 def same_file_notes(old: Run, new: Run) -> list[Note]:
     """A note for each file that both runs are read from."""
-    known = {_file_of(source) for source in old.inputs} - {None}
-    shared = (source for source in new.inputs if _file_of(source) in known)
+    known = {_file_of(source) for source in _mains(old)} - {None}
+    shared = (source for source in _mains(new) if _file_of(source) in known)
     return [Note(NoteKind.SAME_FILE, path=str(source.path)) for source in shared]
 
 
@@ -41,3 +43,8 @@ def _file_of(source: Input) -> tuple[int, int] | None:
 
 def _is_named(source: Input) -> bool:
     return source.file == source.path
+
+
+def _mains(run: Run) -> Sequence[Input]:
+    """The files of a run's rows: they come before those beside them."""
+    return run.inputs[: len(run.shards)]

@@ -6,6 +6,9 @@ repetitions are possessive (`*+`) or bounded, or end the pattern.
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
+
+from nemo_gym.rollout_compare.explain.triage.noise import REMEMBERED
 
 _Words = str | Callable[[re.Match[str]], str]
 
@@ -210,6 +213,7 @@ FETCHING = (
 )
 
 
+@lru_cache(maxsize=REMEMBERED)
 def known_cause(message: str) -> str | None:
     """The words for the cause that a message tells, if it is one of those that every program words differently."""
     for pattern, words in _TABLE:

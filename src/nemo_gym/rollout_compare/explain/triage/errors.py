@@ -8,10 +8,11 @@ something went wrong.
 import re
 from collections.abc import Callable
 from enum import IntEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from nemo_gym.rollout_compare.explain.triage.causes import exit_cause, known_cause
-from nemo_gym.rollout_compare.explain.triage.noise import is_cut, is_noise, is_step
+from nemo_gym.rollout_compare.explain.triage.noise import REMEMBERED, is_cut, is_noise, is_step
 
 
 class Weight(IntEnum):
@@ -115,6 +116,7 @@ _VAGUE = re.compile(
 )
 
 
+@lru_cache(maxsize=REMEMBERED)
 def error_line(line: str) -> ErrorLine | None:
     """What one line, without blanks around it, says about the cause; None if it says nothing of the kind."""
     step = _step(line)

@@ -1,10 +1,12 @@
 """A message brought into the shape in which it is compared: without what the program around it adds."""
 
 import re
+from functools import lru_cache
 
 from nemo_gym.rollout_compare.explain.triage.anonymous import anonymous
 from nemo_gym.rollout_compare.explain.triage.causes import known_cause
 from nemo_gym.rollout_compare.explain.triage.errors import missing_command, uncut, without_place
+from nemo_gym.rollout_compare.explain.triage.noise import REMEMBERED
 from nemo_gym.rollout_compare.text import safe_name
 
 #: A signature is read in a list, so it has an end.
@@ -44,6 +46,7 @@ _REQUIREMENT = re.compile(
 )
 
 
+@lru_cache(maxsize=REMEMBERED)
 def shown(message: str) -> str | None:
     """The message as a signature: the words for its cause, or itself with all that varies taken out; None if blank."""
     message = uncut(safe_name(message)).replace("AssertionError: assert ", "assert ")

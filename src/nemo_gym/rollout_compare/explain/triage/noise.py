@@ -1,6 +1,10 @@
 """Lines that look like errors and tell no cause: summaries of counts, hints, passed tests, traces of a shell."""
 
 import re
+from functools import lru_cache
+
+#: Lines of output are the same from task to task: what was found of so many of them is remembered.
+REMEMBERED = 1 << 13
 
 # The order does not matter; a line that any of these fits is never a signature.
 _NOISE = re.compile(
@@ -97,6 +101,7 @@ _STEP_FAILED = re.compile(
 )
 
 
+@lru_cache(maxsize=REMEMBERED)
 def is_noise(line: str) -> bool:
     """Whether a line, without blanks around it, tells no cause, whatever words are in it."""
     return (
