@@ -595,7 +595,7 @@ class TestCommand:
         path = write_rows(tmp_path / "old.jsonl", [attempt(None, i, 0) for i in range(3)])
         assert_refused(
             compare(path, path),
-            f"{path}:1: ",
+            f"no task id field found: {path}:1 has no ",
             "--key _ng_task_index is right if both runs read the same inputs file",
         )
         assert summary(path, path, "--key", "_ng_task_index")["counts"]["identical"] == 3

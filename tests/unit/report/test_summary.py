@@ -235,9 +235,7 @@ def test_the_whole_summary() -> None:
             },
         ],
         "clusters": [{"signature": "ValueError: <n>", "old_wins": 1, "new_wins": 0, "tasks": ["b"]}],
-        "other_reasons": [
-            {"old_signature": "KeyError: <n>", "new_signature": "ValueError: <n>", "tasks": ["a"]}
-        ],
+        "other_reasons": [{"old_signature": "KeyError: <n>", "new_signature": "ValueError: <n>", "tasks": ["a"]}],
         "gate": {
             "passed": False,
             "rules": [
