@@ -8,19 +8,31 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from typing import Any, NoReturn, TextIO
 
 from nemo_gym.rollout_compare import __version__
 from nemo_gym.rollout_compare.app.interrupts import INTERRUPTED, raise_on_interrupt
-from nemo_gym.rollout_compare.app.options import DESCRIPTION, OPTIONS, ORDERS
+from nemo_gym.rollout_compare.app.options import (
+    COLORS,
+    DESCRIPTION,
+    OPTIONS,
+    ORDERS,
+    SHOW_DESCRIPTION,
+    TABLES,
+    Option,
+    shown_again,
+)
 from nemo_gym.rollout_compare.app.streams import forget_stdout, print_error, print_lines, write_stream
 from nemo_gym.rollout_compare.compare.gate import RULE_NAMES, is_rule, rule_form
 
 OK, ERROR, USAGE = 0, 1, 2
 
 _MOST_DIGITS = 19
+
+#: The word that shows a summary again instead of comparing two runs.
+SHOW = "show"
 
 EXIT_STATUS = """\
 exit status:
@@ -42,12 +54,8 @@ class _Parser(argparse.ArgumentParser):
         if unknown:
             known = [name for action in self._actions for name in action.option_strings]
             self.error(f"unknown argument {unknown[0]}{did_you_mean(unknown[0].partition('=')[0], known)}")
-        if found.old_rollouts == found.new_rollouts:
-            from nemo_gym.rollout_compare.files.inputs import STDIN
-
-            if found.old_rollouts == STDIN:
-                self.error(f"{STDIN} stands for standard input, which can be one run only")
-        return {name: tuple(value or ()) if OPTIONS[name].many else value for name, value in vars(found).items()}
+        many = {name for name, option in OPTIONS.items() if option.many}
+        return {name: tuple(value or ()) if name in many else value for name, value in vars(found).items()}
 
     def print_help(self, file: object = None) -> None:  # noqa: ARG002  # the base class's signature
         """Print the help, or say why that cannot be done."""
@@ -69,16 +77,26 @@ class _Version(argparse.Action):
 
 def compare_parser(prog: str) -> _Parser:
     """A parser whose options are `OPTIONS`."""
+    return _parser(prog, DESCRIPTION, OPTIONS)
+
+
+def show_parser(prog: str) -> _Parser:
+    """A parser of `show`: a summary, and the options on what is shown and written."""
+    summary = Option(None, "text", "input", "The JSON summary of a comparison: what --json wrote.", metavar="SUMMARY")
+    return _parser(f"{prog} {SHOW}", SHOW_DESCRIPTION, {"summary": summary, **shown_again()})
+
+
+def _parser(prog: str, description: str, options: Mapping[str, Option]) -> _Parser:
     parser = _Parser(
         prog=prog,
-        description=DESCRIPTION,
+        description=description,
         epilog=EXIT_STATUS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
         add_help=False,
     )
     groups: dict[str, argparse._ArgumentGroup] = {}
-    for name, option in OPTIONS.items():
+    for name, option in options.items():
         settings: dict[str, Any] = {"help": option.told().replace("%", "%%")}
         if option.kind == "switch":
             settings["action"] = "store_true"
@@ -126,6 +144,18 @@ def _order(text: str) -> str:
     return text
 
 
+def _color(text: str) -> str:
+    if text not in COLORS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(COLORS)}")
+    return text
+
+
+def _table(text: str) -> str:
+    if not text.lower().endswith(TABLES):
+        raise argparse.ArgumentTypeError(f"{text!r} ends in none of {', '.join(TABLES)}")
+    return text
+
+
 def _text(text: str) -> str:
     if not text:
         raise argparse.ArgumentTypeError("it is empty")
@@ -159,6 +189,8 @@ _TYPES = {
     "number": _number,
     "amount": _amount,
     "order": _order,
+    "color": _color,
+    "table": _table,
     "rule": _rule,
     "category": _category,
 }
@@ -228,7 +260,15 @@ def status_of(code: object) -> int:
 
 def compare(prog: str, argv: Sequence[str], *, as_json: bool = False) -> int:
     """Run a comparison: the command `prog` with its arguments."""
-    values = compare_parser(prog).parse_options(argv)
+    if argv[:1] == [SHOW]:
+        return _show(prog, argv[1:])
+    parser = compare_parser(prog)
+    values = parser.parse_options(argv)
+    if values["old_rollouts"] == values["new_rollouts"]:
+        from nemo_gym.rollout_compare.files.inputs import STDIN
+
+        if values["old_rollouts"] == STDIN:
+            parser.error(f"{STDIN} stands for standard input, which can be one run only")
     values["json_stdout"] |= as_json
     from nemo_gym.rollout_compare.app.job import run_job
     from nemo_gym.rollout_compare.app.values import Options
@@ -237,3 +277,16 @@ def compare(prog: str, argv: Sequence[str], *, as_json: bool = False) -> int:
     raise_on_interrupt()
     with tidy_ending():
         return run_job(Options(**values), title=prog)
+
+
+def _show(prog: str, argv: Sequence[str]) -> int:
+    """Show a summary again: the command `show` with its arguments."""
+    values = show_parser(prog).parse_options(argv)
+    summary = values.pop("summary")
+    from nemo_gym.rollout_compare.app.job import run_show
+    from nemo_gym.rollout_compare.app.values import Options
+    from nemo_gym.rollout_compare.files.signals import tidy_ending
+
+    raise_on_interrupt()
+    with tidy_ending():
+        return run_show(summary, Options(old_rollouts="", new_rollouts="", **values), title=prog)

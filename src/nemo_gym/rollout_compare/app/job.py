@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -12,17 +12,31 @@ from typing import TextIO
 
 from nemo_gym.rollout_compare.app.comparison import compare_runs, locate_runs
 from nemo_gym.rollout_compare.app.outputs import check_output, write_file
-from nemo_gym.rollout_compare.app.progress import reading_progress
-from nemo_gym.rollout_compare.app.streams import forget_stdout, is_utf8, print_error, print_lines, write_stream
+from nemo_gym.rollout_compare.app.progress import reading_progress, stage_names
+from nemo_gym.rollout_compare.app.streams import (
+    forget_stdout,
+    is_utf8,
+    print_error,
+    print_lines,
+    wants_color,
+    write_stream,
+)
 from nemo_gym.rollout_compare.app.values import Options
 from nemo_gym.rollout_compare.compare.gate import rule_text
+from nemo_gym.rollout_compare.files.inputs import STDIN
+from nemo_gym.rollout_compare.report.markdown import markdown_lines
+from nemo_gym.rollout_compare.report.reading import read_summary
 from nemo_gym.rollout_compare.report.renderers import RENDERERS
 from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines
+from nemo_gym.rollout_compare.report.terminal.color import colored
 from nemo_gym.rollout_compare.report.terminal.text import Shown, report_lines
 from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult
 from nemo_gym.rollout_compare.text.terminal import one_line
 
 OK, ERROR, GATE = 0, 1, 3
+
+#: The output that is printed instead of written.
+_PRINTED = ("markdown", STDIN)
 
 
 def run_job(options: Options, out: TextIO | None = None, *, title: str = Shown().title) -> int:
@@ -38,9 +52,22 @@ def run_job(options: Options, out: TextIO | None = None, *, title: str = Shown()
         standard error for each; 1 for an input that cannot be read or an output that cannot be written, after one line
         on standard error.
     """
+    return _guarded(lambda stdout: _run(options, stdout, title), out)
+
+
+def run_show(summary: str, options: Options, out: TextIO | None = None, *, title: str = Shown().title) -> int:
+    """Show a summary again, as `run_job` shows a comparison; the options say what is shown and written."""
+    return _guarded(lambda stdout: _run_show(summary, options, stdout, title), out)
+
+
+def _guarded(run: Callable[[TextIO], int], out: TextIO | None) -> int:
+    """The status of a run that prints to a stream; an error is a line on standard error."""
     try:
+        stdout = sys.stdout if out is None else out
+        if stdout is None:
+            raise CompareInputError("cannot write standard output: it is closed")
         with _no_collection():
-            return _run(options, sys.stdout if out is None else out, title)
+            return run(stdout)
     except CompareInputError as error:
         print_error(str(error))
         return ERROR
@@ -58,14 +85,23 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _run(options: Options, out: TextIO | None, title: str) -> int:
-    if out is None:
-        raise CompareInputError("cannot write standard output: it is closed")
+def _run(options: Options, out: TextIO, title: str) -> int:
     runs = locate_runs(options)
     outputs = _outputs(options)
     _check_outputs(list(outputs.values()), [file for run in runs.values() for file in run.files()])
-    result = compare_runs(runs, options, watch=partial(reading_progress, quiet=options.quiet))
-    shown = Shown(
+    with stage_names(quiet=options.quiet) as tell:
+        result = compare_runs(runs, options, watch=partial(reading_progress, quiet=options.quiet), tell=tell)
+    return _written(result, options, outputs, out, title)
+
+
+def _run_show(summary: str, options: Options, out: TextIO, title: str) -> int:
+    outputs = _outputs(options)
+    _check_outputs(list(outputs.values()), [Path(summary)])
+    return _written(read_summary(summary), options, outputs, out, title)
+
+
+def _shown(options: Options, out: TextIO, title: str) -> Shown:
+    return Shown(
         categories=options.only,
         max_flips=options.max_flips,
         both_sides=options.both_sides,
@@ -73,25 +109,38 @@ def _run(options: Options, out: TextIO | None, title: str) -> int:
         hide_noise=options.hide_noise,
         sort=options.sort,
         title=title,
+        html_limit=options.html_limit,
+        table=Path(options.table or ".csv").suffix.lower(),
+        color=wants_color(options.color, out),
     )
+
+
+def _written(result: CompareResult, options: Options, outputs: dict[str, Path], out: TextIO, title: str) -> int:
+    """Write the files that are asked for, then print; the exit status."""
+    shown = _shown(options, out, title)
     for name, path in outputs.items():
         write_file(path, RENDERERS[name](result, shown))
     tripped = [rule_text(rule) for rule in result.gate if rule.tripped]
     try:
-        write_stream(out, _printed(result, shown, out, as_json=options.json_stdout))
-        if not options.json_stdout:
+        write_stream(out, _printed(result, shown, out, options))
+        if not _other_output(options):
             write_stream(out, _confirmed(outputs.values()))
     except BrokenPipeError:  # the reader has seen enough; what the gate says still holds
         if out is sys.stdout:
             forget_stdout()
-    print_lines([*(_confirmed(outputs.values()) if options.json_stdout else ()), *tripped])
+    print_lines([*(_confirmed(outputs.values()) if _other_output(options) else ()), *tripped])
     return GATE if tripped else OK
 
 
 def _outputs(options: Options) -> dict[str, Path]:
     """Where each renderer that is asked for writes, by the name of its option."""
     asked = {name: getattr(options, name) for name in RENDERERS}
-    return {name: Path(path) for name, path in asked.items() if path is not None}
+    return {name: Path(path) for name, path in asked.items() if path is not None and (name, path) != _PRINTED}
+
+
+def _other_output(options: Options) -> bool:
+    """Whether something else than the report goes to standard output."""
+    return options.json_stdout or options.markdown == STDIN
 
 
 def _check_outputs(outputs: Sequence[Path], inputs: Sequence[Path]) -> None:
@@ -101,10 +150,12 @@ def _check_outputs(outputs: Sequence[Path], inputs: Sequence[Path]) -> None:
         raise CompareInputError(f"cannot write {outputs[0]}: it is named for two outputs")
 
 
-def _printed(result: CompareResult, shown: Shown, out: TextIO, *, as_json: bool) -> Iterator[str]:
-    if as_json:
+def _printed(result: CompareResult, shown: Shown, out: TextIO, options: Options) -> Iterable[str]:
+    if options.json_stdout:
         return summary_lines(summary_dict(result), ascii_only=not is_utf8(out))
-    return report_lines(result, shown)
+    if options.markdown == STDIN:
+        return markdown_lines(result, shown.title)
+    return colored(report_lines(result, shown)) if shown.color else report_lines(result, shown)
 
 
 def _confirmed(outputs: Iterable[Path]) -> list[str]:

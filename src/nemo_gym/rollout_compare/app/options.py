@@ -34,13 +34,23 @@ Examples:
 """
 
 
+SHOW_DESCRIPTION = """\
+Show a comparison again from its JSON summary, without the runs.
+
+Examples:
+  gym dev compare show compare.json --only masked
+  gym dev compare show compare.json --html compare.html
+"""
+
+
 class Option(NamedTuple):
     """One option.
 
     Attributes:
         flag: How it is given on the command line; None for an argument that is told by its place.
         kind: `text` (never empty), `count` (a whole number, 0 or more), `number` (1 or more), `amount` (any number, 0
-            or more), `switch` (given or not), `rule` (of the gate), `category` (of tasks) or `order` (of flips).
+            or more), `switch` (given or not), `rule` (of the gate), `category` (of tasks), `order` (of flips), `color`
+            (when there is some) or `table` (a path that says what kind of table it is).
         group: The heading of the help under which it stands.
         description: What it does, as the help says it.
         metavar: What its value is called in the help.
@@ -50,7 +60,7 @@ class Option(NamedTuple):
     """
 
     flag: str | None
-    kind: Literal["text", "count", "number", "amount", "switch", "rule", "category", "order"]
+    kind: Literal["text", "count", "number", "amount", "switch", "rule", "category", "order", "color", "table"]
     group: str
     description: str
     metavar: str = ""
@@ -82,6 +92,12 @@ _SHOWN, _WRITTEN, _GATE = "what the report shows", "what is written", "gate"
 
 #: The orders in which flips may stand.
 ORDERS = ("size", "label")
+
+#: When the report is coloured.
+COLORS = ("auto", "always", "never")
+
+#: What a table may be, by the ends of its name.
+TABLES = (".csv", ".jsonl", ".parquet")
 
 #: By the name of the config's field.
 OPTIONS = {
@@ -247,9 +263,60 @@ OPTIONS = {
         metavar="CATEGORY",
         many=True,
     ),
+    "color": Option(
+        "--color",
+        "color",
+        _SHOWN,
+        "Colour the report: always, never, or auto, on a terminal unless NO_COLOR says otherwise.",
+        metavar="WHEN",
+        default="auto",
+    ),
     "json_output": Option("--json", "text", _WRITTEN, "Write a JSON summary to this file as well.", metavar="PATH"),
     "json_stdout": Option(
         "--json-stdout", "switch", _WRITTEN, "Print the JSON summary to standard output instead of the report."
+    ),
+    "html": Option(
+        "--html",
+        "text",
+        _WRITTEN,
+        "Write the comparison as a page: one file that opens without a network.",
+        metavar="PATH",
+    ),
+    "html_limit": Option(
+        "--html-limit",
+        "number",
+        _WRITTEN,
+        "How many megabytes of data a page has at most: transcripts are left out first, then verifier output.",
+        metavar="MB",
+        default=20,
+    ),
+    "markdown": Option(
+        "--markdown",
+        "text",
+        _WRITTEN,
+        "Write the comparison as a comment for a pull request to this file, or with - to standard output instead of "
+        "the report.",
+        metavar="PATH",
+    ),
+    "junit": Option(
+        "--junit",
+        "text",
+        _WRITTEN,
+        "Write JUnit XML to this file: a test case a task, lost flips as failures, masked and missing as skipped.",
+        metavar="PATH",
+    ),
+    "table": Option(
+        "--table",
+        "table",
+        _WRITTEN,
+        "Write one row a task to this file: .csv, .jsonl or .parquet.",
+        metavar="PATH",
+    ),
+    "transcripts": Option(
+        "--transcripts",
+        "switch",
+        _WRITTEN,
+        "Keep what the agents did at flips in the JSON summary too, as far as a page would have it.",
     ),
     "rerun": Option(
         "--rerun",
@@ -274,3 +341,15 @@ OPTIONS = {
         metavar="FILE",
     ),
 }
+
+#: What a summary cannot be asked for again: it holds what it was made with.
+_NOT_AGAIN = {"logs_root", "transcripts", "json_output", "json_stdout"}
+
+
+def shown_again() -> dict[str, Option]:
+    """The options of `show`: those on what is shown and written."""
+    return {
+        name: option
+        for name, option in OPTIONS.items()
+        if option.group in {_SHOWN, _WRITTEN} and name not in _NOT_AGAIN
+    }

@@ -2,7 +2,17 @@
 
 * `terminal`: the report that people read
 * `summary`: the JSON summary
+* `facts`: what the summary's other keys say in words, as facts
+* `frames`: one row a task: tables, data frames, notebooks
+* `html`: the page
+* `jsonschema`: the schema of the JSON summary
+* `junit`: JUnit XML
+* `markdown`: a comment for a pull request
+* `notes`: the words for notes
+* `reading`: a summary to the result that it was made from
+* `renderers`: what can be written beside the report
 * `rerun`: the list of tasks to run again
+* `shape`: the types of the JSON summary
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
+from nemo_gym.rollout_compare.report.facts import Facts, TranscriptSummary
 from nemo_gym.rollout_compare.schema import (
     Category,
     Count,
@@ -233,6 +234,8 @@ class Summary(Struct, frozen=True):
         gate: What `--fail-on` asked for, and whether it holds.
         notes: What a reader must know, as text, with every task that it is about.
         tasks: Every task, in the order of the labels; anonymous failures come last.
+        transcripts: What the agents did at tasks that flipped, as far as `--transcripts` asked for it.
+        facts: What the other keys say in words or not at all, for programs.
     """
 
     schema_version: Literal[1]
@@ -246,3 +249,5 @@ class Summary(Struct, frozen=True):
     gate: Gate
     notes: list[str]
     tasks: list[TaskSummary]
+    transcripts: list[TranscriptSummary]
+    facts: Facts

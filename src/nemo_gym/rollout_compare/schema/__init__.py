@@ -6,6 +6,7 @@
 * `result`: tasks, their sides and categories, the result
 * `figures`: evidence, changed tests, what a gate made of a result
 * `statistics`: the figures, and what may be said of the new side
+* `transcripts`: what the agents did, side by side
 * `errors`: the one error that a user sees
 """
 
@@ -64,6 +65,7 @@ from nemo_gym.rollout_compare.schema.statistics import (
     WithoutAgentErrors,
 )
 from nemo_gym.rollout_compare.schema.task_input import input_label, input_labels, input_numbers, task_input
+from nemo_gym.rollout_compare.schema.transcripts import Transcripts
 
 __all__ = [
     "DEFAULT_TAIL",
@@ -123,6 +125,7 @@ __all__ = [
     "TaskSide",
     "TestChanges",
     "ToDecide",
+    "Transcripts",
     "Twins",
     "Unmeasured",
     "Verdict",

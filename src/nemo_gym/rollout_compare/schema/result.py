@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from importlib import import_module
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import Struct
 
@@ -14,7 +17,12 @@ from nemo_gym.rollout_compare.schema.notes import Note
 from nemo_gym.rollout_compare.schema.provenance import Provenance
 from nemo_gym.rollout_compare.schema.side import Side
 from nemo_gym.rollout_compare.schema.statistics import Repeats, Statistics
+from nemo_gym.rollout_compare.schema.transcripts import Transcripts
 from nemo_gym.rollout_compare.text.words import masked_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
 
 #: Two rewards are the same result when they differ by at most this much.
 REWARD_TOLERANCE = 1e-9
@@ -176,6 +184,11 @@ class Flip(Struct, frozen=True):
     signature: str | None = None
     repeats: Repeats | None = None
 
+    @property
+    def task(self) -> str:
+        """The task's label."""
+        return self.comparison.task
+
     def evidence(self, side: Side) -> Evidence | None:
         """What the given run's verifier said."""
         return self.old if side is Side.OLD else self.new
@@ -204,6 +217,8 @@ class CompareResult(Struct, frozen=True):
         anonymous: How many failures that name no task stand at the end of `tasks`.
         gate: The rules that were asked for, held against the comparison.
         run: What was compared, and by what; None where the rows were at hand.
+        transcripts: What the agents did at tasks that flipped, by label, as far as that was asked for.
+        rows_at_hand: Whether its rows can be read again: not where it is from a summary.
     """
 
     tasks: Sequence[TaskComparison]
@@ -225,6 +240,8 @@ class CompareResult(Struct, frozen=True):
     gate: tuple[Rule, ...] = ()
     anonymous: int = 0
     run: Provenance | None = None
+    transcripts: Mapping[str, Transcripts] = {}
+    rows_at_hand: bool = True
 
     def by_category(self, category: Category | str) -> list[TaskComparison]:
         """The tasks of one category, in the order of `tasks`."""
@@ -252,3 +269,46 @@ class CompareResult(Struct, frozen=True):
             "missing_old_only": sum(task.new is None for task in missing),
             "missing_new_only": sum(task.old is None for task in missing),
         }
+
+    def __repr__(self) -> str:
+        """One line: how many tasks there are, and what became of them."""
+        counts = ", ".join(f"{name}={number}" for name, number in self.counts().items() if number)
+        verdict = f", verdict={self.statistics.verdict.value!r}" if self.statistics else ""
+        return f"CompareResult({counts or 'tasks=0'}{verdict})"
+
+    def _repr_html_(self) -> str:
+        """The head of the report, for a notebook: a small table."""
+        made: str = _report("frames").notebook_table(self)
+        return made
+
+    @classmethod
+    def from_json(cls, path: str | PathLike[str]) -> Self:
+        """The result that a JSON summary was made from. Its rows cannot be read again; all else is there.
+
+        Raises:
+            CompareInputError: It cannot be read, or is not a summary of this version.
+        """
+        result: Self = _report("reading").read_summary(path)
+        return result
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """One flat dict a task, in the order of `tasks`: the rows of `--table`."""
+        records: list[dict[str, Any]] = _report("facts").records_of(self)
+        return records
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The records as a data frame; needs pandas."""
+        import pandas as pd
+
+        return pd.DataFrame(_report("frames").columns_of(self))
+
+    def to_polars(self) -> pl.DataFrame:
+        """The records as a data frame; needs polars."""
+        import polars as pl
+
+        return pl.DataFrame(_report("frames").columns_of(self), strict=False)
+
+
+def _report(module: str) -> Any:
+    """A module of `report`, which stands above this package: these methods are doors to it, opened when called."""
+    return import_module(f"{__package__.rpartition('.')[0]}.report.{module}")
