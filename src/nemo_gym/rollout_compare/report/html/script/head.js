@@ -20,12 +20,12 @@ function intervalRows() {
   const figures = data.figures;
   const rows = [];
   if (!figures || figures.delta === null) return rows;
-  const add = (name, told, middle, note) => told && told.ci_low !== null && told.ci_high !== null && rows.push([name, told.ci_low, middle, told.ci_high, note]);
+  const add = (name, told, middle) => told && told.ci_low !== null && told.ci_high !== null && rows.push([name, told.ci_low, middle, told.ci_high, false]);
   add(figures.on_these_tasks ? 'tasks like these' : 'change', figures, figures.delta);
   if (figures.on_these_tasks) add('these tasks', figures.on_these_tasks, figures.on_these_tasks.delta);
   if (figures.clustered) add(`by ${figures.clustered.field}`, figures.clustered, figures.delta);
   const bounds = figures.unmeasured;
-  if (bounds && bounds.tasks && bounds.delta_worst !== null) rows.push(['if the rest counted', bounds.delta_worst, figures.delta, bounds.delta_best, `${counted(bounds.tasks, 'task')} not measured`]);
+  if (bounds && bounds.tasks && bounds.delta_worst !== null) rows.push([`${bounds.tasks.toLocaleString('en')} not measured`, bounds.delta_worst, figures.delta, bounds.delta_best, true]);
   return rows;
 }
 
@@ -40,7 +40,9 @@ function costRows() {
 function drawFigures() {
   const place = byId('figures');
   place.replaceChildren();
-  const width = Math.max(240, Math.min(560, (place.clientWidth || 700) / Math.max(1, Math.min(3, Math.floor((place.clientWidth || 700) / 370))) - 40));
+  const [all, gap, least] = [place.clientWidth || 700, 40, 330];
+  const columns = Math.max(1, Math.floor((all + gap) / (least + gap)));
+  const width = Math.floor((all - gap * (columns - 1)) / columns);
   const unit = data.figures && data.figures.pass_fail ? 'points' : 'reward';
   const text = (value) => plain(value, true);
   const rows = intervalRows();
@@ -49,7 +51,7 @@ function drawFigures() {
   const parts = [
     section(counted(tasks.length, 'task'), countsBar(), changes(width)),
     rows.length ? section(`Change and its 95% interval, in ${unit}`, intervals(width, rows, { zero: 0, text, margin })) : null,
-    section('Old against new reward, a circle for tasks of one place', against(width)),
+    section('New reward against old', against(width)),
     ...((data.figures && data.figures.subsets) || []).map((subsets) => {
       const groups = subsetRows(subsets);
       return groups.length ? section(`Change by ${subsets.field}`, intervals(width, groups, { zero: 0, text })) : null;

@@ -59,13 +59,13 @@ function grouped(found) {
   for (const task of found) {
     const cause = causes.get(task.number);
     if (task.flip && cause !== undefined && data.clusters[cause][2].length > 1) {
-      add(`cause ${cause}`, [0, cause], `${task.fate === 'lost' ? 'Lost' : 'Won'}: ${data.clusters[cause][0]}`, task);
-    } else if (task.flip && task.flip.noise) add(`noise ${task.fate}`, [3, task.fate === 'lost' ? 0 : 1], `${task.fate === 'lost' ? 'Lost' : 'Won'}, within noise`, task);
-    else if (task.flip) add(task.fate, [task.fate === 'lost' ? 1 : 2, 0], task.fate === 'lost' ? 'Lost, each in its own way' : 'Won', task);
-    else add(task.fate, [4, FATES.indexOf(task.fate)], task.fate === 'masked' ? 'Masked' : task.fate === 'missing' ? 'Missing' : 'Identical', task);
+      add(`cause ${cause}`, [0, cause], `${task.fate}: ${data.clusters[cause][0]}`, task);
+    } else if (task.flip && task.flip.noise) add(`noise ${task.fate}`, [3, FATES.indexOf(task.fate)], `${task.fate}, within noise`, task);
+    else if (task.flip) add(task.fate, [FATES.indexOf(task.fate) + 1, 0], `${task.fate}, no cause in common`, task);
+    else add(task.fate, [4, FATES.indexOf(task.fate)], task.fate, task);
   }
   const order = [...groups.values()].sort((a, b) => a.rank[0] - b.rank[0] || a.rank[1] - b.rank[1]);
-  return order.flatMap((group) => [`${group.title} (${group.members.length.toLocaleString('en')})`, ...group.members]);
+  return order.flatMap((group) => [`${group.members.length.toLocaleString('en')} ${group.title}`, ...group.members]);
 }
 
 function refill() {

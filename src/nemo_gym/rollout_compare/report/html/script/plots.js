@@ -9,7 +9,7 @@ function label(x, y, text, settings) {
 }
 
 function drawing(width, height, told, ...children) {
-  return svg('svg', { viewBox: `0 0 ${width} ${height}`, height, role: 'img', 'aria-label': told }, ...children);
+  return svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': told }, ...children);
 }
 
 // Rows of intervals on one axis with a line at nothing changed: [name, low, middle, high].
@@ -25,20 +25,21 @@ function intervals(width, rows, { zero, text, log, margin }) {
   if (margin) parts.push(svg('rect', { x: x(-margin), y: 0, width: x(margin) - x(-margin), height: height - 18, fill: 'var(--hover)' }));
   parts.push(line(x(zero), 0, x(zero), height - 18, { stroke: 'var(--quiet)' }));
   parts.push(label(x(zero), height - 5, log ? 'same' : '0', { 'text-anchor': 'middle' }));
-  rows.forEach(([name, low, middle, high, note], index) => {
+  rows.forEach(([name, low, middle, high, bounds], index) => {
     const y = index * 30 + 20;
     const color = high < zero ? 'var(--lost)' : low > zero ? 'var(--won)' : 'var(--ink)';
-    const tint = log ? 'var(--ink)' : color;
+    const tint = log || bounds ? 'var(--ink)' : color;
+    const dashes = bounds ? { 'stroke-dasharray': '3 3' } : {};
     const cut = name.length > 24 ? `${name.slice(0, 23)}…` : name;
     parts.push(
       svg('g', null,
-        svg('title', null, `${name}: ${text(middle)} (${text(low)} to ${text(high)})${note ? `, ${note}` : ''}`),
+        svg('title', null, `${name}: ${text(middle)} (${text(low)} to ${text(high)})`),
         label(0, y + 4, cut, { class: 'value' }),
-        line(x(low), y, x(high), y, { stroke: tint, 'stroke-width': 2 }),
+        line(x(low), y, x(high), y, { stroke: tint, 'stroke-width': 2, ...dashes }),
         line(x(low), y - 4, x(low), y + 4, { stroke: tint, 'stroke-width': 1.5 }),
         line(x(high), y - 4, x(high), y + 4, { stroke: tint, 'stroke-width': 1.5 }),
-        svg('circle', { cx: x(middle), cy: y, r: 4, fill: tint }),
-        label(Math.max(left + 24, Math.min(width - 24, x(middle))), y - 8, text(middle), { 'text-anchor': 'middle', class: 'value number' })));
+        bounds ? null : svg('circle', { cx: x(middle), cy: y, r: 4, fill: tint }),
+        bounds ? null : label(Math.max(left + 24, Math.min(width - 24, x(middle))), y - 8, text(middle), { 'text-anchor': 'middle', class: 'value number' })));
   });
   const told = rows.map(([name, low, middle, high]) => `${name}: ${text(middle)}, ${text(low)} to ${text(high)}`).join('; ');
   return drawing(width, height, told, ...parts);
@@ -93,7 +94,7 @@ function against(width) {
   if (places.size < 5) return null;
   const all = [...places.values()].flat().flatMap((task) => [task.old.reward, task.new.reward]);
   const [least, most] = [Math.min(...all), Math.max(...all)];
-  const size = Math.min(width - 40, 190);
+  const size = Math.min(width - 40, 128);
   const at = (value) => ((value - least) / (most - least || 1)) * size;
   const [x, y] = [(value) => 34 + at(value), (value) => 8 + size - at(value)];
   const largest = Math.max(...[...places.values()].map((group) => group.length));
@@ -108,5 +109,5 @@ function against(width) {
     parts.push(label(x(value), size + 24, plain(value), { 'text-anchor': value === least ? 'start' : 'end' }), label(28, y(value) + (value === least ? 0 : 8), plain(value), { 'text-anchor': 'end' }));
   }
   parts.push(label(34 + size / 2, size + 24, 'old', { 'text-anchor': 'middle' }), label(28, 8 + size / 2, 'new', { 'text-anchor': 'end' }));
-  return drawing(Math.max(width, size + 40), size + 30, `Old against new reward of ${counted(all.length / 2, 'task')}; above the line new is better`, ...parts);
+  return drawing(size + 40, size + 30, `Old against new reward of ${counted(all.length / 2, 'task')}; above the line new is better`, ...parts);
 }

@@ -17,7 +17,8 @@ function evidence(name, task) {
     const lines = told.lines.flatMap((text) => [TELLING.test(text) ? h('mark', null, text) : text, '\n']);
     parts.push(h('pre', { tabindex: '0', 'aria-label': `Verifier output of the ${name} run` }, lines.slice(0, -1)));
   }
-  return h('div', null, parts);
+  const worse = task.fate === (name === 'new' ? 'lost' : 'won');
+  return h('div', { class: worse ? 'worse' : null }, parts);
 }
 
 function tests(names, title, sign, fate) {
