@@ -16,3 +16,8 @@ def words(results: TestResults | None) -> dict[str, str]:
     """Test names and outcomes as plain strings, so that a failed assertion shows a short difference."""
     assert results is not None
     return {name: outcome.value for name, outcome in results.outcomes.items()}
+
+
+def changed(broken: list[str], fixed: list[str], not_run: list[str] | None = None) -> dict[str, list[str]]:
+    """The tests that changed as the JSON summary has them, with no test that only changed its pass rate."""
+    return {"broken": broken, "fixed": fixed, "not_run": not_run or [], "changed": []}

@@ -145,7 +145,9 @@ def test_without_any_output_the_row_is_said_to_have_neither() -> None:
     assert text is None
     for name in ("verifier_logs_dir", "test_output", "verifier_stdout", "verifier_output"):
         assert name in why
-    assert lost({"reward": 0}) == [f"    new verifier output unavailable: {why}"]
+    assert lost({"reward": 0}) == []
+    report = compare("old/rollouts.jsonl", "new/rollouts.jsonl").stdout
+    assert "note: no flip has verifier output on either side" in report
 
 
 def test_a_log_that_is_nowhere_is_told_with_every_place(tmp_path: Path) -> None:

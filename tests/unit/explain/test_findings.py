@@ -22,6 +22,7 @@ from nemo_gym.rollout_compare.files.inputs import Input
 from nemo_gym.rollout_compare.producers import Plan, json_lines, locate_run
 from nemo_gym.rollout_compare.schema import CompareResult, Side
 from tests.support import assert_valid, put, run, write_rows
+from tests.triage_support import changed
 
 Rows = list[dict[str, Any]]
 
@@ -85,7 +86,10 @@ def test_a_side_without_any_says_why(tmp_path: Path) -> None:
     old = write_rows(tmp_path / "old/r.jsonl", [{"task_id": "t", "reward": 1, "verifier_logs_dir": "logs/gone"}])
     new = write_rows(tmp_path / "new/r.jsonl", [{"task_id": "t", "reward": 0}])
     (found,) = json.loads(run("--json", "dev", "compare", str(old), str(new)).stdout)["flips"]
-    neither = "the row has neither verifier_logs_dir nor test_output, verifier_stdout or verifier_output"
+    neither = (
+        "the row has neither verifier_logs_dir nor test_output, verifier_stdout, verifier_output, container_stderr, "
+        "judge_output, judge_text, details or log_dir"
+    )
     assert found["new"] == {"source": None, "path": None, "lines": [], "unavailable": neither}
     assert found["old"]["lines"] == []
     assert found["old"]["unavailable"] == f"not found: logs/gone, {tmp_path}/old/logs/gone, {tmp_path}/new/logs/gone"
@@ -101,7 +105,7 @@ def test_the_tail_is_as_long_as_asked_for_and_the_whole_is_judged_all_the_same(t
     found = flip({"test_output": BOTH}, {"test_output": ONE + "1\n2\n3\n"}, "--tail", tail)
     assert found["new"]["lines"][-3:] == lines[-3:]
     assert len(found["old"]["lines"]) == min(int(tail), 3)
-    assert found["tests"] == {"broken": ["tests/test_a.py::test_two"], "fixed": []}
+    assert found["tests"] == changed(["tests/test_a.py::test_two"], [])
     assert found["signature"] == "AssertionError: boom"
 
 
@@ -171,7 +175,7 @@ CHANGED: tuple[dict[str, str], dict[str, str]] = (
     {"z": "passed", "a": "passed", "same": "passed", "never": "failed", "c": "failed", "s": "passed"},
     {"z": "failed", "a": "failed", "same": "passed", "never": "failed", "c": "passed", "s": "skipped"},
 )
-CHANGES = {"broken": ["a", "s", "z"], "fixed": ["c"]}
+CHANGES = changed(["a", "z"], ["c"], ["s"])
 
 
 def logs(name: str, contents: Sequence[str], text: str = "nothing to see\n") -> tuple[dict[str, Any], dict[str, Any]]:
@@ -195,7 +199,7 @@ def test_several_junit_files_are_one_report() -> None:
     rows = logs("a.xml", [junit(a="passed"), junit(a="failed")])
     put("old/logs-old/b.xml", junit(b="passed"))
     put("new/logs-new/b.xml", junit(b="failed"))
-    assert flip(*rows)["tests"] == {"broken": ["a", "b"], "fixed": []}
+    assert flip(*rows)["tests"] == changed(["a", "b"], [])
 
 
 @pytest.mark.parametrize("other", ["TEST-a.xml", "zz.xml"])
@@ -207,27 +211,27 @@ def test_a_ctrf_file_comes_before_junit_files_whatever_they_are_called(other: st
 
 def test_a_report_comes_before_the_text() -> None:
     rows = logs("ctrf.json", [ctrf(a="passed"), ctrf(a="failed")], text=BOTH)
-    assert flip(*rows)["tests"] == {"broken": ["a"], "fixed": []}
+    assert flip(*rows)["tests"] == changed(["a"], [])
 
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [("ctrf.json", "{}"), ("junit.xml", "<html/>"), ("report.json", ctrf(a="passed")), ("x.txt", junit(a="passed"))],
+    [("ctrf.json", "{}"), ("junit.xml", "<html/>"), ("notes.json", ctrf(a="passed")), ("x.txt", junit(a="passed"))],
 )
 def test_a_file_that_is_no_report_leaves_the_text(name: str, content: str) -> None:
     old, new = logs(name, [content] * 2)
     put("old/logs-old/test-stdout.txt", BOTH)
     put("new/logs-new/test-stdout.txt", ONE)
-    assert flip(old, new)["tests"] == {"broken": ["tests/test_a.py::test_two"], "fixed": []}
+    assert flip(old, new)["tests"] == changed(["tests/test_a.py::test_two"], [])
 
 
 def test_fixed_is_the_other_way_round() -> None:
     told = flip({"reward": 0, "test_output": ONE}, {"reward": 1, "test_output": BOTH})
-    assert told["tests"] == {"broken": [], "fixed": ["tests/test_a.py::test_two"]}
+    assert told["tests"] == changed([], ["tests/test_a.py::test_two"])
 
 
 def test_equal_tests_are_empty_lists_and_not_null() -> None:
-    assert flip({"test_output": BOTH}, {"test_output": BOTH})["tests"] == {"broken": [], "fixed": []}
+    assert flip({"test_output": BOTH}, {"test_output": BOTH})["tests"] == changed([], [])
 
 
 @pytest.mark.parametrize(
@@ -251,21 +255,21 @@ def test_of_a_log_that_was_not_read_whole_an_unnamed_test_means_nothing() -> Non
     unread = "x" * 100 + "\n"
     put("new/logs/b/test-stdout.txt", unread * 30_000 + "tests/test_a.py::test_one PASSED\n=== 1 passed in 1s ===\n")
     found = flip({"verifier_logs_dir": "logs/a"}, {"verifier_logs_dir": "logs/b"})
-    assert found["tests"] == {"broken": [], "fixed": []}
+    assert found["tests"] == changed([], [])
     put("new/logs/b/test-stdout.txt", "tests/test_a.py::test_one PASSED\n=== 1 passed in 1s ===\n")
     found = flip({"verifier_logs_dir": "logs/a"}, {"verifier_logs_dir": "logs/b"})
-    assert found["tests"] == {"broken": ["tests/test_a.py::test_two"], "fixed": []}
+    assert found["tests"] == changed([], [], ["tests/test_a.py::test_two"])
 
 
 @pytest.mark.parametrize("spoiled", ["", "<html/>", None])
 def test_of_reports_that_are_not_all_read_an_unnamed_test_means_nothing(spoiled: str | None) -> None:
     rows = logs("a.xml", [junit(a="passed", b="passed", c="passed"), junit(a="failed", b="passed")])
-    assert flip(*rows)["tests"] == {"broken": ["a", "c"], "fixed": []}
+    assert flip(*rows)["tests"] == changed(["a"], [], ["c"])
     if spoiled is None:
         Path("new/logs-new/b.xml").symlink_to("nowhere")
     else:
         put("new/logs-new/b.xml", spoiled)
-    assert flip(*rows)["tests"] == {"broken": ["a"], "fixed": []}
+    assert flip(*rows)["tests"] == changed(["a"], [])
 
 
 def test_reports_beside_a_log_that_is_named_itself_are_not_taken_for_its_own() -> None:
@@ -330,35 +334,38 @@ def test_the_signature_is_the_losers() -> None:
 @pytest.mark.parametrize(
     ("said", "signature"),
     [
-        (None, "no output"),
-        ("", "no output"),
+        (None, None),
+        ("", None),
         ("all is well\n", None),
         (NO_NUMPY.format(1), "ModuleNotFoundError: No module named 'numpy'"),
     ],
 )
-def test_no_output_and_no_error_are_two_things(said: str | None, signature: str | None) -> None:
+def test_what_is_not_known_has_no_signature(said: str | None, signature: str | None) -> None:
     assert flip({"test_output": "won"}, {"test_output": said})["signature"] == signature
 
 
-def test_flips_of_one_signature_and_one_winner_are_a_cluster_largest_first() -> None:
+def test_flips_of_one_signature_are_a_cluster_largest_first() -> None:
     said = {
         "b": (1, 0, NO_NUMPY.format(10)),
         "a": (1, 0, NO_NUMPY.format(99)),
-        "e": (0, 1, NO_NUMPY.format(1)),  # the other winner
+        "e": (0, 1, NO_NUMPY.format(1)),  # the other winner, and only the losing side says so
         "c": (1, 0, "bash: cargo: command not found\n"),
         "d": (1, 0, "nothing of the kind\n"),
         "f": (1, 0, None),
         "g": (1, 0, None),
         "h": (1, 0, None),
     }
-    old = [{"task_id": task, "reward": reward, "test_output": text} for task, (reward, _, text) in said.items()]
-    new = [{"task_id": task, "reward": reward, "test_output": text} for task, (_, reward, text) in said.items()]
+    old, new = (
+        [
+            {"task_id": task, "reward": rewards[side], "test_output": None if rewards[side] else rewards[2]}
+            for task, rewards in said.items()
+        ]
+        for side in (0, 1)
+    )
     numpy = "ModuleNotFoundError: No module named 'numpy'"
     assert summary(old, new)["clusters"] == [
-        {"signature": "no output", "winner": "old", "tasks": ["f", "g", "h"]},
-        {"signature": numpy, "winner": "old", "tasks": ["a", "b"]},
-        {"signature": numpy, "winner": "new", "tasks": ["e"]},
-        {"signature": "command not found: cargo", "winner": "old", "tasks": ["c"]},
+        {"signature": numpy, "old_wins": 2, "new_wins": 1, "tasks": ["a", "b", "e"]},
+        {"signature": "command not found: cargo", "old_wins": 1, "new_wins": 0, "tasks": ["c"]},
     ]
 
 
@@ -419,7 +426,7 @@ def test_rows_without_any_output_are_not_read_again(monkeypatch: pytest.MonkeyPa
     assert watched.opened == ["old"]
     assert len(watched.offsets) == 1
     assert [found["new"]["source"] for found in told["flips"]] == [None, None]
-    assert [found["signature"] for found in told["flips"]] == ["no output", "no output"]
+    assert [found["signature"] for found in told["flips"]] == [None, None]
     assert told["flips"][1]["old"] == field("test_output", "x")
 
 

@@ -190,6 +190,8 @@ def test_they_are_told_by_their_names_ctrf_first(folder: Path) -> None:
         ("CTRF.json", b"CTRF.json"),
         ("TEST-b.xml", b"TEST-b.xml"),
         ("a.xml", b"a.xml"),
+        ("report.json", b"report.json"),
+        ("x.ctrf.json", b"x.ctrf.json"),
     ]
 
 

@@ -95,7 +95,7 @@ RESULT = CompareResult(
     join_check=JoinCheck(4, 3, 2, ("b", "d")),
     statistics=STATISTICS,
     flips=FLIPS,
-    clusters=(Cluster("ValueError: <n>", Side.OLD, ("b",)),),
+    clusters=(Cluster("ValueError: <n>", 1, 0, ("b",)),),
     gate=(Rule("lost>2", 1, False), Rule("worse", "worse", True)),
     run=Provenance(
         "1.2",

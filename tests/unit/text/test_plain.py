@@ -1,6 +1,7 @@
 import pytest
 
-from nemo_gym.rollout_compare.text.plain import NAME_LIMIT, json_object, lines, plain, safe_name
+from nemo_gym.rollout_compare.text.plain import NAME_LIMIT, json_object, lines, plain_lines, safe_name, unboxed
+from nemo_gym.rollout_compare.text.terminal import without_escapes
 
 
 @pytest.mark.parametrize(
@@ -14,13 +15,13 @@ from nemo_gym.rollout_compare.text.plain import NAME_LIMIT, json_object, lines, 
         ("a\x1b\x1b[1mb", "ab"),
         ("a\x1b7b", "ab"),
         ("a\x1b[31", "a"),
-        ("a\x1b]0;never ends", "a"),
+        ("a\x1b]0;never ends", "a0;never ends"),
         ("a\x1b", "a"),
         ("[31m stays", "[31m stays"),
     ],
 )
 def test_plain_text_has_no_escape_sequences(text: str, expected: str) -> None:
-    assert plain(text) == expected
+    assert without_escapes(text) == expected
 
 
 def test_lines_are_not_blank_and_in_their_last_state() -> None:
@@ -53,3 +54,55 @@ def test_what_is_no_json_object(text: str) -> None:
 
 def test_a_json_object() -> None:
     assert json_object('{"a": 1}') == {"a": 1}
+
+
+PREFIXES = {
+    "docker logs": "2026-09-28T18:52:18.2044700Z ",
+    "a build service": "[2026-09-28 18:52:18,204] ",
+    "a clock": "18:52:18.204 ",
+    "the journal": "Nov  3 18:52:18 host run[12]: ",
+    "compose": "tests-1  | ",
+    "a build": "#12 0.345 ",
+    "ant": "    [junit] ",
+}
+
+
+@pytest.mark.parametrize("prefix", PREFIXES.values(), ids=PREFIXES)
+def test_a_prefix_of_every_line_is_taken_off(prefix: str) -> None:
+    said = ["a.py::b PASSED", "  indented", "x: 1", "end"]
+
+    assert plain_lines("\n".join(prefix + line for line in said)) == said
+    assert plain_lines("\n".join([*(prefix + line for line in said), ""])) == said
+
+
+def test_prefixes_may_stand_one_before_the_other() -> None:
+    text = "".join(f"2026-09-28T18:52:0{i}Z tests-1  | line {i}\n" for i in range(5))
+
+    assert plain_lines(text) == [f"line {i}" for i in range(5)]
+
+
+@pytest.mark.parametrize("prefix", ["tests-1  | ", "#12 0.345 "])
+def test_what_begins_some_lines_only_stays(prefix: str) -> None:
+    text = f"{prefix}a\nb\nc\nd"
+
+    assert plain_lines(text) == text.split("\n")
+    assert plain_lines(f"{prefix}a\n{prefix}b") == [f"{prefix}a", f"{prefix}b"]  # too few to be sure
+
+
+def test_an_overwritten_verdict_is_a_line_of_its_own() -> None:
+    assert lines("10%\r1 failed\rdone\n") == ["1 failed", "done"]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("  \u2570\u2500\u25b6 Because x", "Because x"),
+        ("  `-> Because x", "Because x"),
+        ("   \u2502 Failed asserting", "Failed asserting"),
+        ("| E | ", "E"),
+        ("`x' is y", "`x' is y"),
+        ("expected <4>", "expected <4>"),
+    ],
+)
+def test_a_box_is_taken_off(line: str, expected: str) -> None:
+    assert unboxed(line) == expected

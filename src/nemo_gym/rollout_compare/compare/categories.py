@@ -37,6 +37,9 @@ from nemo_gym.rollout_compare.table.table import Table
 #: In so many tasks of equal rewards single tests are compared: reading all of a large run again would take too long.
 MOST_AGREEING = 500
 
+#: Of how many of a task's attempts a side the single tests are looked at.
+MOST_ATTEMPTS = 16
+
 
 def compare_rollouts(
     old_rows: Sequence[Row], new_rows: Sequence[Row], key: str | None = None, questions: Questions = NOTHING_MORE
@@ -151,12 +154,20 @@ def _flip(tables: dict[Side, Table], joined: Join, number: int, task: TaskCompar
     assert task.old is not None
     assert task.new is not None
     worst, best = (min, max) if task.winner is Side.NEW else (max, min)
+    attempts = [_attempts(tables[side], joined.rows[side].of(number)) for side in Side]
     rows = TaskRows(
         task,
         _telling_row(tables, joined, Side.OLD, number, worst),
         _telling_row(tables, joined, Side.NEW, number, best),
+        *(attempts if max(map(len, attempts)) > 1 else ()),
     )
     return Flip(task, rows, repeats=compare_repeats(task.old, task.new))
+
+
+def _attempts(table: Table, rows: Sequence[int]) -> tuple[Place, ...]:
+    """The first measured rows of a task."""
+    measured = (row for row in rows if not isnan(table.reward[row]))
+    return tuple(table.place(row) for row in islice(measured, MOST_ATTEMPTS))
 
 
 def _telling_row(tables: dict[Side, Table], joined: Join, side: Side, number: int, choose: Callable[..., int]) -> Place:

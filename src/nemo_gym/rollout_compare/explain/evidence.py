@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
@@ -15,13 +15,18 @@ from nemo_gym.rollout_compare.producers.again import read_again
 from nemo_gym.rollout_compare.producers.gym import RowsAtHand
 from nemo_gym.rollout_compare.schema import Evidence, Place, Row, Wanted
 from nemo_gym.rollout_compare.schema import Output as Said
+from nemo_gym.rollout_compare.text.plain import states_left
 from nemo_gym.rollout_compare.text.terminal import one_line, without_escapes
 
 LINE_LIMIT = 500
+
+# What harnesses print when the tests are over, and how a shell under `set -x` shows what it is about to do.
+_END_MARK = ">>>>> End Test Output"
+# A difference of files has such lines, too.
+_DIFF = ("-", "@@", " ")
+_TRACE = re.compile(r"\++ ")
 _LINES_READ = 256
 
-_VERDICT = re.compile(r"fail|pass|error|assert|panic|exception", re.IGNORECASE)
-_PROGRESS = re.compile(r"[\d\W_]+")
 
 Roots = Iterable[str | PathLike[str]]
 
@@ -34,12 +39,14 @@ class Output(NamedTuple):
         text: As much of it as was read; None when there is none.
         cut: Whether that is not all of it.
         logs: The log's place as the row names it, None where it names none.
+        tests: What became of single tests, where the row says it.
     """
 
     evidence: Evidence
     text: str | None
     cut: bool
     logs: str | None
+    tests: Mapping[str, str] | None = None
 
 
 def output_of(said: Said, roots: LogRoots, tail: int) -> Output:
@@ -80,7 +87,7 @@ def _output(said: Said, roots: LogRoots, lines: int) -> Output:
     if said.logs:
         try:
             log = read_log(said.logs, roots, lines)
-            return Output(Evidence("file", log.path), log.text, not log.whole, said.logs)
+            return Output(Evidence("file", log.path), log.text, not log.whole, said.logs, said.tests)
         except LogUnavailable as error:
             why = str(error)
     for path in said.files:
@@ -90,51 +97,65 @@ def _output(said: Said, roots: LogRoots, lines: int) -> Output:
         except LogUnavailable as error:
             why = why or str(error)
     for field, text in said.texts:
-        return Output(Evidence("field", field, unavailable=why), text, False, said.logs)
-    return Output(Evidence(None, unavailable=why or nothing_said(said.fields)), None, False, said.logs)
+        return Output(Evidence("field", field, unavailable=why), text, False, said.logs, said.tests)
+    return Output(Evidence(None, unavailable=why or nothing_said(said.fields)), None, False, said.logs, said.tests)
+
+
+def is_silent(evidence: Evidence | None) -> bool:
+    """Whether a row does not even say where its verifier's output might be."""
+    return evidence is None or (evidence.source is None and (evidence.unavailable or "").startswith(_NOTHING_SAID))
+
+
+_NOTHING_SAID = ("the row has neither ", "the row has no ")
 
 
 def nothing_said(fields: Sequence[str]) -> str:
-    """Why there is no output of a row that has none of the fields or files that may hold it."""
-    if not fields:
-        return "the record has no verifier output"
-    first, *others = fields
-    if not others:
-        return f"the row has no {first}"
-    return f"the row has neither {first} nor {' or '.join(filter(None, (', '.join(others[:-1]), others[-1])))}"
+    """Why there is no output of a row that has none of the fields that may hold it."""
+    if len(fields) < 2:
+        return f"the row has no {fields[0]}" if fields else "its producer records none"
+    first, *others, last = fields
+    between = f"{', '.join(others)} or " if others else ""
+    return f"the row has neither {first} nor {between}{last}"
 
 
 def tail_lines(text: str, count: int) -> list[str]:
     """The last `count` lines as they are safe to print: what was overwritten is gone, long lines are cut."""
     if count <= 0 or not text:
         return []
+    text = _of_the_run(text)
     count = min(count, len(text))
     lines = text.removesuffix("\n").rsplit("\n", count)[-count:]
     return [printable_line(line) for line in lines]
 
 
+def _of_the_run(text: str) -> str:
+    """The output up to where its harness says that the run ended, without what a shell traced after the last line.
+
+    What a harness does afterwards tells nothing of the run. If nothing but traces comes before, all of it stays.
+    """
+    mark = text.rfind(_END_MARK)
+    start = text.rfind("\n", 0, mark) + 1 if mark >= 0 else len(text)
+    kept = _without_traces(text[:start])
+    return kept if kept.strip() else _without_traces(text) or text
+
+
+def _without_traces(text: str) -> str:
+    end, traced = len(text.rstrip()), False
+    while end > 0:
+        start = text.rfind("\n", 0, end) + 1
+        line = text[start:end]
+        if line.strip() and not _TRACE.match(line):
+            return text[:end] if traced and not line.startswith(_DIFF) else text
+        traced = traced or bool(line.strip())
+        end = max(start - 1, 0)
+    return ""
+
+
 def printable_line(line: str) -> str:
     """A line of output as a terminal would leave it, without anything that a terminal would obey."""
-    shown = without_escapes(line)
-    if "\r" in shown:
-        shown = "\r".join(_states_left(shown))
+    shown = "\r".join(states_left(without_escapes(line)))
     shown = "" if shown.isspace() else shown.expandtabs()
     if len(shown) > LINE_LIMIT:  # cut before the costly part; what matters may stand at either end
         half = LINE_LIMIT // 2
         shown = f"{shown[:half]} ... ({len(shown) - LINE_LIMIT} characters) ... {shown[-half:]}"
     return one_line(shown)
-
-
-def _states_left(line: str) -> Sequence[str]:
-    """The last state of a line that carriage returns overwrote, and before it every state that holds a verdict.
-
-    A progress bar leaves its last state only, but no output can overwrite a verdict to hide it.
-    """
-    *before, last = [state for state in line.split("\r") if state.strip()] or [""]
-    left: list[str] = []
-    shape = _PROGRESS.sub("", last)
-    for state in reversed(before):
-        if _VERDICT.search(state) and _PROGRESS.sub("", state) != shape:
-            left.append(state)
-            shape = _PROGRESS.sub("", state)
-    return [*reversed(left), last]

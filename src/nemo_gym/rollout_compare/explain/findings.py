@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.compare.categories import MOST_AGREEING
 from nemo_gym.rollout_compare.engine.workers import map_by_processes, may_fork
-from nemo_gym.rollout_compare.explain.evidence import Output, Roots, log_roots, nothing_said, output_of
-from nemo_gym.rollout_compare.explain.logs import LogRoots, Reports, read_reports
+from nemo_gym.rollout_compare.explain.evidence import Output, Roots, is_silent, log_roots, nothing_said, output_of
+from nemo_gym.rollout_compare.explain.logs import LogRoots, Reports, is_certain_report, read_reports
 from nemo_gym.rollout_compare.producers.again import read_again, together
 from nemo_gym.rollout_compare.schema import (
     DEFAULT_TAIL,
@@ -21,7 +21,9 @@ from nemo_gym.rollout_compare.schema import (
     Flip,
     Note,
     NoteKind,
+    OtherReasons,
     Place,
+    Record,
     Side,
     TaskRows,
     TestChanges,
@@ -29,24 +31,36 @@ from nemo_gym.rollout_compare.schema import (
 )
 
 if TYPE_CHECKING:
-    from nemo_gym.rollout_compare.explain.triage import TestResults
+    from nemo_gym.rollout_compare.explain.triage import ErrorLine, TestResults
 
 
 class _Finding(Struct, frozen=True):
-    """What a row's verifier said."""
+    """What a row's verifier said, and what the agent answered."""
 
     evidence: Evidence
     tests: TestResults | None = None
-    signature: str | None = None
+    errors: tuple[ErrorLine, ...] = ()
+    answer: str | None = None
 
 
 class _Told(Struct, frozen=True):
-    """What both sides' verifiers said of a task, as far as it is kept; the signature is the losing side's."""
+    """What both sides' verifiers said of a task, as far as it is kept.
+
+    Attributes:
+        old: The old side's output.
+        new: The new side's output.
+        tests: The single tests that changed.
+        signature: What made the losing side of a flip fail.
+        reasons: What made both sides of an agreeing task fail, old before new, if both are known.
+        same_answer: Whether both rows end in the same answer.
+    """
 
     old: Evidence
     new: Evidence
     tests: TestChanges | None = None
     signature: str | None = None
+    reasons: tuple[str, str] | None = None
+    same_answer: bool = False
 
 
 #: The rows of so many tasks are read sooner than a process starts, and those of so many are read in one go.
@@ -80,18 +94,27 @@ def with_findings(
     if not tasks or not result.rows_at_hand:
         return result
     told = _findings(tasks, roots, tail, jobs)
-    flips = tuple(
-        replace(flip, old=said.old, new=said.new, tests=said.tests, signature=said.signature)
-        for flip, said in zip(result.flips, told, strict=False)
+    flips = tuple(map(_explained, result.flips, told))
+    agreeing = list(zip(result.agreeing, told[len(flips) :], strict=True))
+    notes = [note for note in result.notes if note.kind not in _FOUND_HERE]  # of an earlier call
+    differing = tuple(task.comparison.task for task, said in agreeing if said.tests)
+    if differing:
+        total = MOST_AGREEING if len(result.agreeing) == MOST_AGREEING else 0
+        notes.append(Note(NoteKind.TESTS_DIFFER, tasks=differing, total=total))
+    if flips and all(is_silent(evidence) for flip in flips for evidence in (flip.old, flip.new)):
+        notes.append(Note(NoteKind.NO_OUTPUT))
+    return replace(
+        result, flips=flips, clusters=_clusters(flips), other_reasons=_other_reasons(agreeing), notes=tuple(notes)
     )
-    differing = tuple(
-        task.comparison.task
-        for task, said in zip(result.agreeing, told[len(flips) :], strict=True)
-        if said.tests and (said.tests.broken or said.tests.fixed)
+
+
+_FOUND_HERE = {NoteKind.TESTS_DIFFER, NoteKind.NO_OUTPUT}
+
+
+def _explained(flip: Flip, said: _Told) -> Flip:
+    return replace(
+        flip, old=said.old, new=said.new, tests=said.tests, signature=said.signature, same_answer=said.same_answer
     )
-    total = MOST_AGREEING if len(result.agreeing) == MOST_AGREEING else 0
-    told_too = [Note(NoteKind.TESTS_DIFFER, tasks=differing, total=total)] if differing else []
-    return replace(result, flips=flips, clusters=_clusters(flips), notes=(*result.notes, *told_too))
 
 
 def _findings(tasks: Sequence[TaskRows], roots: Mapping[Side, LogRoots], tail: int, jobs: int) -> list[_Told]:
@@ -115,59 +138,83 @@ def _findings(tasks: Sequence[TaskRows], roots: Mapping[Side, LogRoots], tail: i
 
 def _read(tasks: Sequence[TaskRows], roots: Mapping[Side, LogRoots], tail: int) -> list[_Told]:
     """What the verifiers said of some tasks, whose rows are read in the order of their files."""
-    rows = [(task, side, task.old if side is Side.OLD else task.new) for task in tasks for side in Side]
-    wanted = [i for i, (_, _, row) in enumerate(rows) if row.has_output]
-    found = [_silence(place) for _, _, place in rows]
-    for place, record in read_again([rows[i][2] for i in wanted], Wanted(output=True)):
-        i = wanted[place]
-        task, side, _ = rows[i]
+    found = {(i, side): list(map(_silence, _rows(task, side))) for i, task in enumerate(tasks) for side in Side}
+    wanted = [(i, side, number, place) for i, task in enumerate(tasks) for side in Side
+              for number, place in enumerate(_rows(task, side)) if place.has_output]  # fmt: skip
+    for position, record in read_again([place for *_, place in wanted], Wanted(output=True, answer=True)):
+        i, side, number, _ = wanted[position]
         if isinstance(record, Exception):
-            found[i] = _Finding(Evidence(None, unavailable=str(record)))
-            continue
-        assert record.output is not None
-        output = output_of(record.output, roots[side], tail if task.comparison.winner else 0)
-        signed = _signature(output.text) if task.comparison.loser is side else None
-        found[i] = _Finding(output.evidence, _tests(output, roots[side], record.output.tests), signed)
-    return [_compared(task, *found[2 * i : 2 * i + 2]) for i, task in enumerate(tasks)]
+            found[i, side][number] = _Finding(Evidence(None, unavailable=str(record)))
+        else:
+            shown = tail if tasks[i].comparison.winner and not number else 0
+            found[i, side][number] = _finding(record, roots[side], shown, is_first=not number)
+    return [_compared(task, found[i, Side.OLD], found[i, Side.NEW]) for i, task in enumerate(tasks)]
+
+
+def _rows(task: TaskRows, side: Side) -> tuple[Place, ...]:
+    """The row that tells most about a side, then its other attempts if there are any."""
+    row, attempts = (task.old, task.old_attempts) if side is Side.OLD else (task.new, task.new_attempts)
+    return (row, *(place for place in attempts if (place.line, place.offset) != (row.line, row.offset)))
+
+
+def _finding(record: Record, roots: LogRoots, tail: int, *, is_first: bool) -> _Finding:
+    """What a row says; of attempts other than the first only the single tests count."""
+    from nemo_gym.rollout_compare.explain.triage import errors_of
+
+    assert record.output is not None
+    output = output_of(record.output, roots, tail)
+    errors = errors_of(output.text) if is_first else ()
+    return _Finding(output.evidence, _tests(output, roots), errors, record.answer)
 
 
 def _silent(task: TaskRows) -> _Told:
     """What is told of a task of which no row has any output."""
-    old, new = _silence(task.old), _silence(task.new)
-    return _Told(old.evidence, new.evidence, signature=old.signature)
+    return _Told(_silence(task.old).evidence, _silence(task.new).evidence)
 
 
 def _silence(place: Place) -> _Finding:
     """What is found in a row without any output."""
-    return _Finding(Evidence(None, unavailable=nothing_said(place.source.output_fields)), signature=_signature(None))
+    return _Finding(Evidence(None, unavailable=nothing_said(place.source.output_fields)))
 
 
-def _compared(task: TaskRows, old: _Finding, new: _Finding) -> _Told:
-    from nemo_gym.rollout_compare.explain.triage import compare_tests
+def _compared(task: TaskRows, old: Sequence[_Finding], new: Sequence[_Finding]) -> _Told:
+    from nemo_gym.rollout_compare.explain.triage import cause_of, compare_attempts
 
-    loser = old if task.comparison.loser is Side.OLD else new
-    changes = compare_tests(old.tests, new.tests)
-    return _Told(old.evidence, new.evidence, changes, loser.signature)
+    changes = compare_attempts([one.tests for one in old], [one.tests for one in new])
+    first, other = old[0], new[0]
+    told = _Told(first.evidence, other.evidence, changes)
+    loser = task.comparison.loser
+    if loser is None:
+        both = cause_of(first.errors), cause_of(other.errors)
+        return replace(told, reasons=both) if all(both) and _both_fail(task) else told
+    lost, won = (first, other) if loser is Side.OLD else (other, first)
+    same = first.answer is not None and first.answer == other.answer
+    return replace(told, signature=cause_of(lost.errors, won.errors), same_answer=same)
 
 
-def _signature(text: str | None) -> str | None:
-    from nemo_gym.rollout_compare.explain.triage import signature
+def _both_fail(task: TaskRows) -> bool:
+    """Whether the rewards, which are equal, are below the best that there is; a reward above 1 is as good as any."""
+    old = task.comparison.old
+    return old is not None and old.reward is not None and old.reward < 1
 
-    return signature(text)
 
+def _tests(output: Output, roots: LogRoots) -> TestResults | None:
+    """The single tests: those of the reports in the logs folder, else what the row says, else those of the text.
 
-def _tests(output: Output, roots: LogRoots, recorded: Mapping[str, str] | None) -> TestResults | None:
-    """The single tests: those of the record, of the reports in the logs folder, else those that the text names."""
+    A report in which one name stands for several tests gives way to a text that names them all.
+    """
     from nemo_gym.rollout_compare.explain.triage import merge_tests, read_test_file, read_tests, recorded_tests
 
-    if recorded:
-        return recorded_tests(recorded)
     reports = read_reports(output.logs, roots) if output.logs else Reports()
-    read = [read_test_file(name, data) for name, data in reports.files]
-    results = merge_tests(tests for tests in read if tests)
-    if results:
-        return results if reports.complete and all(read) else replace(results, truncated=True)
-    return read_tests(output.text, cut=output.cut) if output.text else None
+    read = [(name, read_test_file(name, data)) for name, data in reports.files]
+    results = merge_tests(tests for _, tests in read if tests)
+    if results is None and output.tests:
+        return recorded_tests(output.tests)
+    of_text = read_tests(output.text, cut=output.cut) if output.text and (not results or results.merged) else None
+    if results is None or (results.merged and of_text and of_text.naming == results.naming):
+        return of_text
+    whole = reports.complete and all(tests or not is_certain_report(name) for name, tests in read)
+    return results if whole else replace(results, truncated=True)
 
 
 def _clusters(flips: Sequence[Flip]) -> tuple[Cluster, ...]:
@@ -176,5 +223,12 @@ def _clusters(flips: Sequence[Flip]) -> tuple[Cluster, ...]:
     return clusters(
         SignedFlip(flip.comparison.task, flip.comparison.winner, flip.signature)
         for flip in flips
-        if flip.comparison.winner is not None
+        if flip.comparison.winner is not None and not (flip.repeats and flip.repeats.within_noise)
     )
+
+
+def _other_reasons(agreeing: Sequence[tuple[TaskRows, _Told]]) -> tuple[OtherReasons, ...]:
+    from nemo_gym.rollout_compare.explain.triage import other_reasons
+
+    both = ((task.comparison.task, said.reasons) for task, said in agreeing if said.reasons)
+    return other_reasons((task, old, new) for task, (old, new) in both if old != new)

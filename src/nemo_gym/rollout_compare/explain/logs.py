@@ -24,6 +24,7 @@ _MOST_BYTES = 64 << 20
 _REPORT_BYTES = 4 << 20
 _MOST_REPORTS = 500
 _CTRF = "ctrf.json"
+_REPORT_WORDS = ("ctrf", "report", "result", "test", "jest", "vitest", "mocha", "rspec")
 _MOST_PARTS = 64
 _MOST_TRIED = 4
 
@@ -134,6 +135,13 @@ def read_reports(named: str, roots: LogRoots) -> Reports:
 
 
 def _is_report(name: str) -> bool:
+    """Any XML may be a JUnit report; of JSON there may be much else, so its name must say something of tests."""
+    name = name.lower()
+    return name.endswith(".xml") or (name.endswith(".json") and any(word in name for word in _REPORT_WORDS))
+
+
+def is_certain_report(name: str) -> bool:
+    """Whether a file by its name holds single tests for certain; other JSON may hold anything."""
     return name.lower() == _CTRF or name.lower().endswith(".xml")
 
 

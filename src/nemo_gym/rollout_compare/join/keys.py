@@ -97,6 +97,8 @@ def _best_pair(ladders: dict[Side, list[Rung]], tables: dict[Side, Table]) -> tu
     for i, group in enumerate(_pairs(ladders)):
         found = []
         for pair in group:
+            if any(rung.rejected for rung in pair) or _moved(pair, tables):
+                continue
             rungs = dict(zip(Side, pair, strict=True))
             if any(rung.rejected for rung in pair) or (i and not meeting.possible(rungs)):
                 continue  # of the first pair, which meets in most comparisons, all is found out at once
@@ -147,6 +149,19 @@ def _has_own_labels(rung: Rung) -> bool:
 def _last_parts(rung: Rung) -> set[str]:
     ids = (one if isinstance(one, str) else one[1] for one in rung.column.values if one is not None)
     return {one.rpartition("/")[2] for one in ids}
+
+
+def _moved(pair: tuple[Rung, Rung], tables: dict[Side, Table]) -> bool:
+    """Whether what may be a position is one, and moved: the same was asked under another one, and here something else.
+
+    A task that was asked in other words under the same position has not moved.
+    """
+    if not all(rung.name in tables[side].fields.positions for side, rung in zip(Side, pair, strict=True)):
+        return False
+    old, new = (_inputs_by_index(tables[side], rung) for side, rung in zip(Side, pair, strict=True))
+    elsewhere = set().union(*new.values())
+    both = old.keys() & new.keys()
+    return any(old[position].isdisjoint(new[position]) and old[position] & elsewhere for position in both)
 
 
 def _pairs(ladders: dict[Side, list[Rung]]) -> Iterator[list[tuple[Rung, Rung]]]:

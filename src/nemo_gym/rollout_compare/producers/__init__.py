@@ -19,9 +19,13 @@ from nemo_gym.rollout_compare.producers.inspect import INSPECT
 from nemo_gym.rollout_compare.producers.lm_eval import LM_EVAL
 from nemo_gym.rollout_compare.producers.nemo_evaluator import NEMO_EVALUATOR
 from nemo_gym.rollout_compare.producers.openai_evals import OPENAI_EVALS
+from nemo_gym.rollout_compare.producers.openhands import OPENHANDS
 from nemo_gym.rollout_compare.producers.promptfoo import PROMPTFOO
 from nemo_gym.rollout_compare.producers.recognize import producer_of
+from nemo_gym.rollout_compare.producers.swebench import SWEBENCH
+from nemo_gym.rollout_compare.producers.tables import TABLE
 from nemo_gym.rollout_compare.producers.terminal_bench import TERMINAL_BENCH
+from nemo_gym.rollout_compare.producers.verifiers import VERIFIERS
 
 __all__ = [
     "PRODUCERS",
@@ -40,7 +44,20 @@ __all__ = [
 #: left. The order is that of the signs: a run's own folder layout first, then what the files in it hold.
 PRODUCERS = {
     producer.name: producer
-    for producer in (HARBOR, TERMINAL_BENCH, INSPECT, NEMO_EVALUATOR, LM_EVAL, PROMPTFOO, OPENAI_EVALS, NEMO_GYM)
+    for producer in (
+        HARBOR,
+        TERMINAL_BENCH,
+        NEMO_EVALUATOR,
+        VERIFIERS,
+        OPENHANDS,
+        SWEBENCH,
+        INSPECT,
+        LM_EVAL,
+        PROMPTFOO,
+        OPENAI_EVALS,
+        TABLE,
+        NEMO_GYM,
+    )
 }
 
 

@@ -159,6 +159,7 @@ class Producer(Struct, frozen=True):
         seen: Whether a path at a glance is a run of it: a folder, or a file.
         signs: What it is known by, in a few words, for the error that nothing is known.
         endings: What the names of its files end in where nothing else shows whose they are.
+        common: Whether files of many other kinds look like its own: in a folder they count only if nothing else does.
     """
 
     name: str
@@ -166,6 +167,7 @@ class Producer(Struct, frozen=True):
     seen: Callable[[Glimpse], bool] = _nothing_seen
     signs: str = ""
     endings: tuple[str, ...] = ()
+    common: bool = False
 
     def looks_like(self, name: str) -> bool:
         """Whether a file may be one of its by its name alone."""

@@ -55,6 +55,18 @@ def parse_document(data: bytes, kind: type[T]) -> T:
         raise CompareInputError(f"unexpected JSON ({error})") from None
 
 
+def parse_list_or_object(data: bytes) -> dict[str, Any] | list[Any]:
+    """A JSON document that is a list or an object.
+
+    Raises:
+        CompareInputError: It is not JSON, or is neither.
+    """
+    found = parse_document(data, object)
+    if not isinstance(found, dict | list):
+        raise CompareInputError("unexpected JSON (neither an object nor a list)")
+    return found
+
+
 def _integer(digits: str) -> int | str:
     try:
         return int(digits)

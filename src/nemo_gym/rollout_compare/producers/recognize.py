@@ -80,9 +80,12 @@ def _seen_in_folder(folder: Glimpse, producers: Sequence[Producer]) -> Recognize
 def _seen_in_files(folder: Glimpse, producers: Sequence[Producer]) -> Recognized | None:
     """Whose run a folder is by the first files in it."""
     files = (one for one in folder.children() if not one.is_folder)
-    seen = [found for one in islice(files, _MOST_PROBED) if (found := _seen(one, producers))]
-    by_name = {found.producer.name: found.producer for found in seen}
-    ordered = [producer for producer in producers if producer.name in by_name]
+    probed = [(one, _seen(one, producers)) for one in islice(files, _MOST_PROBED)]
+    by_name = {found.producer.name for _, found in probed if found}
+    ordered = [producer for producer in producers if producer.name in by_name and not producer.common]
+    left = any(producers[-1].looks_like(one.path.name) for one, found in probed if not found)
+    if not ordered and not left:
+        ordered = [producer for producer in producers if producer.name in by_name]
     return _recognized(folder, iter(ordered))
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -28,6 +29,16 @@ Results = tuple[Sequence[float], Sequence[Mask | None], Sequence[Mark | None], T
 """What rows say of their results: the finite reward or NaN, why the row does not count, agent error, failure kind."""
 
 
+def no_tests(_values: Sequence[Any]) -> Mapping[str, str] | None:
+    """Of a producer whose rows say nothing of single tests."""
+    return None
+
+
+def no_answer(_values: Sequence[Any]) -> str | None:
+    """Of a producer whose rows do not hold the final answer in fields of their own."""
+    return None
+
+
 class RowFormat(Struct, frozen=True):
     """The names of a producer's fields, as dotted paths, and the functions that say what the values mean.
 
@@ -43,6 +54,12 @@ class RowFormat(Struct, frozen=True):
         input_text: The identity of one value of it, None for one that says nothing.
         logs: Where the verifier's log is.
         outputs: What the verifier said, best first.
+        json_outputs: Those of them that may be objects, which are shown as JSON.
+        more_logs: Other places of logs, which are tried where nothing else says anything.
+        tests: Where the row says what became of single tests.
+        tests_of: What these values say, by test name.
+        answers: Where the agent's final answer is.
+        answer_of: What these values say.
         doubt: What a file seems to hold of whose rows none has a reward, None if it may be a run.
     """
 
@@ -57,17 +74,23 @@ class RowFormat(Struct, frozen=True):
     input_text: Callable[[Any], str | None]
     logs: str
     outputs: tuple[str, ...]
+    json_outputs: tuple[str, ...] = ()
+    more_logs: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+    tests_of: Callable[[Sequence[Any]], Mapping[str, str] | None] = no_tests
+    answers: tuple[str, ...] = ()
+    answer_of: Callable[[Sequence[Any]], str | None] = no_answer
     doubt: Callable[[Input], str | None] | None = None
 
     @property
     def output_fields(self) -> tuple[str, ...]:
         """The fields that may hold a row's verifier output."""
-        return (self.logs, *self.outputs)
+        return (self.logs, *self.outputs, *self.more_logs)
 
     @property
     def paths(self) -> tuple[str, ...]:
         """The fields that are read of every row; those that may name the task come after them."""
-        return (*self.results, *self.attempt, self.input, self.logs, *self.outputs)
+        return (*self.results, *self.attempt, self.input, *self.output_fields, *self.tests)
 
     def batch(
         self,
@@ -95,7 +118,7 @@ class RowFormat(Struct, frozen=True):
         taken = iter(columns)
         results = [next(taken) for _ in self.results]
         index, rollout, asked = next(taken), next(taken), next(taken)
-        outputs = [next(taken) for _ in (self.logs, *self.outputs)]
+        outputs = [next(taken) for _ in (*self.output_fields, *self.tests)]
         identities = {path: identities_of(values) for path, values in zip(fields, taken, strict=True)}
         if planned:
             results = [[None] * len(index)] * len(results)
@@ -123,7 +146,8 @@ class RowFormat(Struct, frozen=True):
     def paths_for(self, wanted: Wanted) -> tuple[str, ...]:
         """The fields that are read again of a row."""
         asked = (self.input,) if wanted.task_input else ()
-        return (*wanted.fields, *asked, *((self.logs, *self.outputs) if wanted.output else ()))
+        outputs = (*self.output_fields, *self.tests) if wanted.output else ()
+        return (*wanted.fields, *asked, *outputs, *(self.answers if wanted.answer else ()))
 
     def record(self, values: Sequence[Any], wanted: Wanted, row: Row | None) -> Record:
         """What was wanted of a row, by its values at `paths_for`."""
@@ -135,20 +159,30 @@ class RowFormat(Struct, frozen=True):
             task_input=self.input_text(asked) if wanted.task_input else None,
             input_number=self.input_numbers([asked])[0] if wanted.task_input else 0,
             output=self._output(rest) if wanted.output else None,
+            answer=self.answer_of(rest[len(rest) - len(self.answers) :]) if wanted.answer else None,
             row=row,
         )
 
     def _output(self, values: Sequence[Any]) -> Output:
-        logs, *texts = values
-        return Output(
-            logs if isinstance(logs, str) and logs.strip() else None,
-            tuple(
-                (field, text)
-                for field, text in zip(self.outputs, texts, strict=True)
-                if isinstance(text, str) and text.strip()
-            ),
-            self.output_fields,
+        count = len(self.outputs)
+        logs, texts, more = values[0], values[1 : 1 + count], values[1 + count : len(self.output_fields)]
+        said = (
+            (field, _text(value, as_json=field in self.json_outputs))
+            for field, value in zip(self.outputs, texts, strict=True)
         )
+        found = tuple((field, text) for field, text in said if text)
+        named = (value for value in (logs, *(() if found else more)) if isinstance(value, str) and value.strip())
+        tests = values[len(self.output_fields) : len(self.output_fields) + len(self.tests)]
+        return Output(next(named, None), found, self.output_fields, tests=self.tests_of(tests))
+
+
+def _text(value: Any, *, as_json: bool) -> str:
+    """What a field says as text: an object or list as JSON, where it may be one; "" if it says nothing."""
+    if isinstance(value, str):
+        return value if value.strip() else ""
+    return (
+        json.dumps(value, ensure_ascii=False, indent=1) if as_json and isinstance(value, dict | list) and value else ""
+    )
 
 
 def _any_said(columns: Sequence[Sequence[Any]]) -> bytes:

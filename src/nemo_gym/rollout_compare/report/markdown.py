@@ -20,7 +20,7 @@ from nemo_gym.rollout_compare.report.terminal.masked import masked_line
 from nemo_gym.rollout_compare.report.terminal.provenance import source_text
 from nemo_gym.rollout_compare.report.terminal.text import join_lines
 from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT, TASKS_NAMED, counted
-from nemo_gym.rollout_compare.schema import Category, CompareResult, Evidence, Flip, Note, Side, TestChanges
+from nemo_gym.rollout_compare.schema import Category, Cluster, CompareResult, Evidence, Flip, Note, Side, TestChanges
 from nemo_gym.rollout_compare.text.terminal import one_line
 
 #: GitHub refuses comments of more than 65,536 characters.
@@ -63,11 +63,8 @@ def _sections(result: CompareResult, title: str) -> Iterator[tuple[str, list[lis
     yield "", [list(_head(result, title))]
     common = [cluster for cluster in result.clusters if len(cluster.tasks) > 1]
     if common:
-        blocks = [
-            [f"* {len(one.tasks)} {one.winner}-win flips: {code(one.signature)}<br>{_listed(one.tasks)}"]
-            for one in common
-        ]
-        yield "cause", [_fold(f"Flips with the same last error ({len(common)})"), *blocks]
+        blocks = [[f"* {_company(one)}: {code(one.signature)}<br>{_listed(one.tasks)}"] for one in common]
+        yield "cause", [_fold(f"Flips with the same cause ({len(common)})"), *blocks]
     for heading, category in (
         ("Flips", Category.FLIPPED),
         ("Flips with agent errors", Category.FLIPPED_AGENT_ERROR),
@@ -112,6 +109,11 @@ def _head(result: CompareResult, title: str) -> Iterator[str]:
         yield ""
 
 
+def _company(cluster: Cluster) -> str:
+    told = ((cluster.old_wins, "lost"), (cluster.new_wins, "won"))
+    return ", ".join(f"{number} {fate}" for number, fate in told if number)
+
+
 def _about(result: CompareResult) -> Iterator[str]:
     if result.run:
         yield f"* old: {code(source_text(result.run.old))}"
@@ -144,7 +146,8 @@ def _flip(flip: Flip) -> Iterator[str]:
 
 
 def _tests(tests: TestChanges | None) -> Iterator[str]:
-    for kind, names in (("broken", tests.broken), ("fixed", tests.fixed)) if tests else ():
+    kinds = (("broken", tests.broken), ("fixed", tests.fixed), ("not run", tests.not_run)) if tests else ()
+    for kind, names in kinds:
         if names:
             yield f"* {kind} tests ({len(names)}): {_listed(names, _TESTS_NAMED)}"
 

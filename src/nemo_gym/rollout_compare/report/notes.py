@@ -159,6 +159,7 @@ WORDS: dict[NoteKind, Callable[[Note], str]] = {
     NoteKind.SEVERAL_ROWS: _several_rows,
     NoteKind.OTHER_ATTEMPTS: _other_attempts,
     NoteKind.TESTS_DIFFER: _tests_differ,
+    NoteKind.NO_OUTPUT: lambda _: "no flip has verifier output on either side, so why they flipped is not known",
     NoteKind.NO_LONGER_FLIPS: lambda _: "allowed, but does not flip any more",
 }
 

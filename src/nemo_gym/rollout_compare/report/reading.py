@@ -14,7 +14,6 @@ from msgspec import ValidationError, convert
 from nemo_gym.rollout_compare.report.facts import SideFacts, side_of
 from nemo_gym.rollout_compare.report.shape import FlipSummary, RepeatsSummary, SideSummary, Summary, SummarySource
 from nemo_gym.rollout_compare.schema import (
-    Cluster,
     CompareInputError,
     CompareResult,
     Flip,
@@ -98,7 +97,8 @@ def result_of(summary: Summary, path: Path) -> CompareResult:
         **{name: getattr(facts, name) for name in _COUNTED},
         notes=tuple(facts.notes),
         flips=tuple(_flip(flip, by_label, place) for flip in summary.flips),
-        clusters=tuple(Cluster(one.signature, Side(one.winner), tuple(one.tasks)) for one in summary.clusters),
+        clusters=tuple(summary.clusters),
+        other_reasons=tuple(summary.other_reasons),
         join_check=summary.join_check,
         statistics=summary.statistics,
         gate=tuple(summary.gate.rules),
@@ -129,6 +129,7 @@ def _flip(flip: FlipSummary, by_label: dict[str, TaskComparison], place: Place) 
         tests=flip.tests,
         signature=flip.signature,
         repeats=_repeats(flip.repeats) if flip.repeats else None,
+        same_answer=flip.same_answer,
     )
 
 

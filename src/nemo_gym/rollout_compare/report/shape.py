@@ -9,9 +9,11 @@ from msgspec import Meta, Struct
 from nemo_gym.rollout_compare.report.facts import Facts, TranscriptSummary
 from nemo_gym.rollout_compare.schema import (
     Category,
+    Cluster,
     Count,
     Evidence,
     JoinCheck,
+    OtherReasons,
     Probability,
     Rule,
     Statistics,
@@ -143,8 +145,9 @@ class FlipSummary(Struct, frozen=True):
         old: The old side's verifier output; null where it was not looked up.
         new: The new side's.
         tests: Single tests that changed; null where the tests of a side are not known.
-        signature: The losing output's last error with what varies taken out; null if it shows none.
+        signature: The error that made the losing side fail with what varies taken out; null if it is not known.
         repeats: Attempts that solved it; null unless both sides have two rows or more, all 0 or 1.
+        same_answer: Whether both sides end in the same answer, so that the verifier disagrees with itself.
     """
 
     task: str
@@ -155,20 +158,7 @@ class FlipSummary(Struct, frozen=True):
     tests: TestChanges | None
     signature: str | None
     repeats: RepeatsSummary | None
-
-
-class ClusterSummary(Struct, frozen=True):
-    """Flips of one signature and one winner.
-
-    Attributes:
-        signature: What they have in common.
-        winner: The side with the higher reward.
-        tasks: Their labels, sorted.
-    """
-
-    signature: str
-    winner: Winner
-    tasks: Annotated[list[str], Meta(min_length=1)]
+    same_answer: bool
 
 
 class Gate(Struct, frozen=True):
@@ -230,7 +220,8 @@ class Summary(Struct, frozen=True):
         join_check: Whether the tasks that were joined were given the same input.
         statistics: Whether the difference is real, over the tasks that both sides measured.
         flips: Why each flip flipped, both kinds, in the order of `tasks`.
-        clusters: Flips of one signature and one winner, largest first; one flip alone is a cluster too.
+        clusters: Flips of one signature that are beyond noise, largest first; one flip alone is a cluster too.
+        other_reasons: Tasks that fail on both sides with equal rewards, for another reason, largest group first.
         gate: What `--fail-on` asked for, and whether it holds.
         notes: What a reader must know, as text, with every task that it is about.
         tasks: Every task, in the order of the labels; anonymous failures come last.
@@ -245,7 +236,8 @@ class Summary(Struct, frozen=True):
     join_check: JoinCheck
     statistics: Statistics | None
     flips: list[FlipSummary]
-    clusters: list[ClusterSummary]
+    clusters: list[Cluster]
+    other_reasons: list[OtherReasons]
     gate: Gate
     notes: list[str]
     tasks: list[TaskSummary]

@@ -12,7 +12,6 @@ from msgspec import to_builtins
 from nemo_gym.rollout_compare.report.facts import TranscriptSummary, facts_of
 from nemo_gym.rollout_compare.report.notes import note_text, solved_text
 from nemo_gym.rollout_compare.report.shape import (
-    ClusterSummary,
     Counts,
     FlipSummary,
     Gate,
@@ -57,7 +56,8 @@ def summary_dict(result: CompareResult) -> dict[str, Any]:
         join_check=result.join_check,
         statistics=result.statistics,
         flips=[_flip(flip) for flip in result.flips],
-        clusters=[ClusterSummary(one.signature, _winner(one.winner), list(one.tasks)) for one in result.clusters],
+        clusters=list(result.clusters),
+        other_reasons=list(result.other_reasons),
         gate=Gate(not any(rule.tripped for rule in result.gate), list(result.gate)),
         notes=[note_text(note) for note in result.notes],
         tasks=[_task(task) for task in result.tasks],
@@ -98,6 +98,7 @@ def _flip(flip: Flip) -> FlipSummary:
         tests=flip.tests,
         signature=flip.signature,
         repeats=_repeats(flip.repeats) if flip.repeats else None,
+        same_answer=flip.same_answer,
     )
 
 

@@ -12,7 +12,7 @@
 
 from nemo_gym.rollout_compare.schema.batch import Batch, Output, Place, Record, Source, Step, Wanted, no_rows
 from nemo_gym.rollout_compare.schema.errors import CompareInputError, Fault
-from nemo_gym.rollout_compare.schema.figures import Count, Evidence, JoinCheck, Probability, Rule, TestChanges
+from nemo_gym.rollout_compare.schema.figures import Count, Evidence, JoinCheck, Probability, Rule, TestChanges, TestRate
 from nemo_gym.rollout_compare.schema.identity import (
     Attempt,
     Fields,
@@ -36,6 +36,7 @@ from nemo_gym.rollout_compare.schema.result import (
     CompareResult,
     Flip,
     Measured,
+    OtherReasons,
     TaskComparison,
     TaskRows,
     TaskSide,
@@ -101,6 +102,7 @@ __all__ = [
     "NoteKind",
     "OfAttempts",
     "OnTheseTasks",
+    "OtherReasons",
     "Output",
     "PassedKey",
     "Place",
@@ -124,6 +126,7 @@ __all__ = [
     "TaskRows",
     "TaskSide",
     "TestChanges",
+    "TestRate",
     "ToDecide",
     "Transcripts",
     "Twins",

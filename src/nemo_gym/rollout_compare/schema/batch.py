@@ -81,6 +81,7 @@ class Wanted(Struct, frozen=True):
         output: Whether what the verifier said is wanted.
         row: Whether the whole row is wanted.
         transcript: Whether what the agent did is wanted.
+        answer: Whether the agent's final answer is wanted.
     """
 
     fields: tuple[str, ...] = ()
@@ -88,6 +89,7 @@ class Wanted(Struct, frozen=True):
     output: bool = False
     row: bool = False
     transcript: bool = False
+    answer: bool = False
 
 
 class Output(Struct, frozen=True):
@@ -136,6 +138,7 @@ class Record(Struct, frozen=True):
     output: Output | None = None
     row: Mapping[str, Any] | None = None
     transcript: tuple[Step, ...] | None = None
+    answer: str | None = None
 
 
 class Source(Protocol):

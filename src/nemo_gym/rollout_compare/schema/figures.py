@@ -56,15 +56,39 @@ class Evidence(Struct, frozen=True):
     unavailable: str | None = None
 
 
-class TestChanges(Struct, frozen=True):
-    """The single tests that changed from the old side to the new one, names sorted.
+class TestRate(Struct, frozen=True):
+    """A test that passed in another share of the attempts.
 
     Attributes:
-        broken: Passed on the old side and did not pass on the new one.
-        fixed: Passed on the new side and did not pass on the old one.
+        test: Its name.
+        old: In how many of the old side's attempts that tell of it it passed, as "2/4".
+        new: The same on the new side.
+    """
+
+    __test__: ClassVar[bool] = False  # the name begins as that of a pytest class
+
+    test: str
+    old: str
+    new: str
+
+
+class TestChanges(Struct, frozen=True):
+    """The single tests that changed from the old side to the new one, names in natural order.
+
+    Attributes:
+        broken: Passed on the old side and failed on the new one. Of several attempts: beyond noise.
+        fixed: Passed on the new side and failed on the old one. Of several attempts: beyond noise.
+        not_run: Passed on the old side and did not run on the new one, whose output is complete.
+        changed: Passed in another share of the attempts, which may be noise.
     """
 
     __test__: ClassVar[bool] = False  # the name begins as that of a pytest class
 
     broken: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
+    not_run: tuple[str, ...] = ()
+    changed: tuple[TestRate, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether any test changed."""
+        return bool(self.broken or self.fixed or self.not_run or self.changed)

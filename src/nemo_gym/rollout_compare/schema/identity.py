@@ -30,6 +30,8 @@ class Fields(Struct, frozen=True):
         results: Fields that only a row has that was run.
         never: Fields that are no ids, though they may look like one: attempts, results.
         said: Whether the user named the field: it is then the only one, and never questioned.
+        positions: Those that may be positions in a data set, which name a task only where both runs had it in the
+            same order.
         digests: Whether rows have a digest of their task's content for the task's input: it tells whether two runs of
             the same producer had the same task, and nothing to a run that has inputs.
     """
@@ -42,6 +44,7 @@ class Fields(Struct, frozen=True):
     results: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
     said: bool = False
+    positions: tuple[str, ...] = ()
     digests: bool = False
 
     def all(self) -> tuple[str, ...]:

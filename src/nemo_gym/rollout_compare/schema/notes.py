@@ -36,6 +36,7 @@ class NoteKind(StrEnum):
     SEVERAL_ROWS = "several_rows"
     OTHER_ATTEMPTS = "other_attempts"
     TESTS_DIFFER = "tests_differ"
+    NO_OUTPUT = "no_output"
     NO_LONGER_FLIPS = "no_longer_flips"
 
 

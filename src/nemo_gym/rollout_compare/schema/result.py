@@ -145,10 +145,32 @@ class TaskComparison(Struct, frozen=True, gc=False):
 
 
 class Cluster(Struct, frozen=True):
-    """Flips of one signature and one winner; one flip alone is a cluster too. Tasks are sorted."""
+    """Flips of one signature that are beyond noise; one flip alone is a cluster too.
+
+    Attributes:
+        signature: What they have in common.
+        old_wins: How many of them the old run won.
+        new_wins: How many of them the new run won.
+        tasks: Their labels, sorted.
+    """
 
     signature: str
-    winner: Side
+    old_wins: int
+    new_wins: int
+    tasks: tuple[str, ...]
+
+
+class OtherReasons(Struct, frozen=True):
+    """Tasks that fail on both sides with equal rewards, for another reason.
+
+    Attributes:
+        old_signature: What made them fail on the old side.
+        new_signature: What made them fail on the new side; the same where only their failed tests differ.
+        tasks: Their labels, sorted.
+    """
+
+    old_signature: str
+    new_signature: str
     tasks: tuple[str, ...]
 
 
@@ -156,11 +178,20 @@ class TaskRows(Struct, frozen=True):
     """A task of both runs, and the rows that tell most about it.
 
     Of a flip these are the losing run's worst row and the winning run's best, of equals the first.
+
+    Attributes:
+        comparison: The task.
+        old: The old run's row.
+        new: The new run's row.
+        old_attempts: The first measured rows of the old run, where a side of a flip has several; else none.
+        new_attempts: The same of the new run.
     """
 
     comparison: TaskComparison
     old: Place
     new: Place
+    old_attempts: tuple[Place, ...] = ()
+    new_attempts: tuple[Place, ...] = ()
 
 
 class Flip(Struct, frozen=True):
@@ -172,8 +203,9 @@ class Flip(Struct, frozen=True):
         old: What the old run's verifier said; None until it was looked up.
         new: What the new run's verifier said; None until it was looked up.
         tests: The single tests that broke and those that were fixed; None where either side's are not known.
-        signature: The last error of the losing side's output with what varies taken out, None where there is none.
+        signature: The error that made the losing side fail with what varies taken out, None where it is not known.
         repeats: The flip seen through its attempts, None unless both runs have several, all of them 0 or 1.
+        same_answer: Whether both rows end in the same answer, so that the verifier disagrees with itself.
     """
 
     comparison: TaskComparison
@@ -183,6 +215,7 @@ class Flip(Struct, frozen=True):
     tests: TestChanges | None = None
     signature: str | None = None
     repeats: Repeats | None = None
+    same_answer: bool = False
 
     @property
     def task(self) -> str:
@@ -211,7 +244,8 @@ class CompareResult(Struct, frozen=True):
         notes: What a reader must know to trust the numbers.
         flips: One for each flipped task, in the order of `tasks`.
         agreeing: The first identical tasks whose rows have verifier output on both sides.
-        clusters: The flips gathered by signature and winner, largest first.
+        clusters: The flips gathered by signature, largest first.
+        other_reasons: The agreeing tasks that fail on both sides for another reason, gathered, largest first.
         join_check: Whether the tasks that were joined were given the same input.
         statistics: Whether the difference is real, None where nobody asked.
         anonymous: How many failures that name no task stand at the end of `tasks`.
@@ -235,6 +269,7 @@ class CompareResult(Struct, frozen=True):
     flips: tuple[Flip, ...] = ()
     agreeing: tuple[TaskRows, ...] = ()
     clusters: tuple[Cluster, ...] = ()
+    other_reasons: tuple[OtherReasons, ...] = ()
     join_check: JoinCheck = JoinCheck()
     statistics: Statistics | None = None
     gate: tuple[Rule, ...] = ()

@@ -2,4 +2,5 @@
 
 * `terminal`: text made safe to print
 * `plain`: text made plain for readers and signatures
+* `folding`: many names of tests in few words
 """

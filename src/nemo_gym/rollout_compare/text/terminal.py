@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-# C1 controls (0x80-0x9f) stand for two-byte escapes; none may occur inside a string sequence, so that a scan never
-# restarts over text it has seen.
+# Every repetition is possessive (`*+`): none is tried again. C1 controls (0x80-0x9f) stand for two-byte escapes; none
+# may occur inside a string sequence, so that a scan never restarts over text it has seen. Sequences that are cut off go
+# as well, but of a title that never ends only its first two bytes: it must not swallow what follows.
 _ESCAPES = re.compile(
-    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor movement
-    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x80-\x9f\n]*(?:\x07|\x1b\\|\x9c)"  # OSC, DCS, APC: titles, links
-    r"|\x1b[ -/]*[0-~]"  # the other escapes
+    r"(?:\x1b\[|\x9b)[0-?]*+[ -/]*+[@-~]?"  # CSI: colours, cursor movement
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x80-\x9f\n]*+(?:\x07|\x1b\\|\x9c)"  # OSC, DCS, APC: titles, links
+    r"|\x1b[ -/]*+[0-~]?"  # the other escapes
 )
 # Controls, line and paragraph separators, marks that reorder text, and surrogates that no encoding can carry.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -22,7 +23,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def without_escapes(text: str) -> str:
-    """The text without terminal escape sequences."""
+    """The text without terminal escape sequences, those cut off half-way included."""
     return _ESCAPES.sub("", text) if "\x1b" in text or not text.isascii() else text
 
 

@@ -1,7 +1,7 @@
 from itertools import permutations
 
-from nemo_gym.rollout_compare.explain.triage import Cluster, SignedFlip, clusters
-from nemo_gym.rollout_compare.schema import Side
+from nemo_gym.rollout_compare.explain.triage import Cluster, SignedFlip, clusters, other_reasons
+from nemo_gym.rollout_compare.schema import OtherReasons, Side
 
 FLIPS = [
     SignedFlip("t3", Side.OLD, "out of memory"),
@@ -13,15 +13,25 @@ FLIPS = [
 ]
 
 
-def test_flips_of_one_signature_and_one_winner_are_one_cluster_whatever_their_order() -> None:
+def test_flips_of_one_signature_are_one_cluster_whatever_their_order() -> None:
     for flips in permutations(FLIPS):
         assert clusters(flips) == (
-            Cluster("out of memory", Side.OLD, ("t1", "t3")),
-            Cluster("KeyError: 'a'", Side.NEW, ("t0",)),
-            Cluster("KeyError: 'a'", Side.OLD, ("t4",)),
-            Cluster("out of memory", Side.NEW, ("t2",)),
+            Cluster("out of memory", 2, 1, ("t1", "t2", "t3")),
+            Cluster("KeyError: 'a'", 1, 1, ("t0", "t4")),
         )
 
 
 def test_no_flips_are_no_clusters() -> None:
     assert clusters([]) == ()
+
+
+def test_tasks_that_fail_for_another_reason_are_gathered_by_both_reasons() -> None:
+    failures = [("t2", "a", "b"), ("t1", "a", "b"), ("t3", "b", "a"), ("t4", "c", "a")]
+
+    for some in permutations(failures):
+        assert other_reasons(some) == (
+            OtherReasons("a", "b", ("t1", "t2")),
+            OtherReasons("b", "a", ("t3",)),
+            OtherReasons("c", "a", ("t4",)),
+        )
+    assert other_reasons([]) == ()

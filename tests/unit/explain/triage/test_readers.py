@@ -54,12 +54,12 @@ def test_names_cannot_forge_lines() -> None:
     assert words(results) == {"a\\nb\\ud800": "failed"}
 
 
-@pytest.mark.parametrize("name", ["ctrf.json", "a/b/CTRF.json", "C:\\logs\\ctrf.json"])
+@pytest.mark.parametrize("name", ["ctrf.json", "report.json", "a/b/CTRF.json", "C:\\logs\\ctrf.json"])
 def test_a_file_is_known_by_its_name(name: str) -> None:
     assert read_test_file(name, (SAMPLES / "ctrf/ctrf.json").read_bytes()) is not None
 
 
-@pytest.mark.parametrize("name", ["report.json", "ctrf.json.bak", "xml", "test-stdout.txt", ""])
+@pytest.mark.parametrize("name", ["ctrf.json.bak", "xml", "test-stdout.txt", ""])
 def test_a_file_of_an_unknown_name_is_not_read(name: str) -> None:
     assert read_test_file(name, (SAMPLES / "ctrf/ctrf.json").read_bytes()) is None
 
@@ -73,7 +73,7 @@ def test_millions_of_one_character(char: str) -> None:
     text = char * SIZE
 
     assert read_tests(text) is None
-    assert signature(text) in {"no output", None}
+    assert signature(text) is None
 
 
 @pytest.mark.parametrize("char", [b"a", b"[", b"{", b"<", b'"', b"0", b" ", b"\x00", b"\xff"])

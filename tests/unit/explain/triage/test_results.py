@@ -3,50 +3,14 @@ from types import MappingProxyType
 
 import pytest
 
-from nemo_gym.rollout_compare.explain.triage import Outcome, TestChanges, TestResults, compare_tests, merge_tests
+from nemo_gym.rollout_compare.explain.triage import Outcome, TestResults, merge_tests
+from nemo_gym.rollout_compare.explain.triage.results import Collector
 
 PASSED, FAILED, ERROR, SKIPPED = Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.SKIPPED
 
 
 def results(naming: str = "pytest", truncated: bool = False, **outcomes: Outcome) -> TestResults:
     return TestResults(outcomes, naming, truncated)
-
-
-@pytest.mark.parametrize("worse", [FAILED, ERROR, SKIPPED])
-def test_a_test_that_passed_on_one_side_only_changed(worse: Outcome) -> None:
-    good, bad = results(a=PASSED, b=PASSED), results(a=PASSED, b=worse)
-
-    assert compare_tests(good, bad) == TestChanges(broken=("b",))
-    assert compare_tests(bad, good) == TestChanges(fixed=("b",))
-
-
-def test_a_test_that_passed_on_neither_side_did_not_change() -> None:
-    assert compare_tests(results(a=FAILED, b=ERROR), results(a=SKIPPED, c=FAILED)) == TestChanges()
-
-
-def test_names_are_sorted() -> None:
-    changes = compare_tests(results(c=PASSED, a=PASSED, b=FAILED), results(c=FAILED, a=FAILED, b=PASSED))
-
-    assert changes == TestChanges(broken=("a", "c"), fixed=("b",))
-
-
-def test_a_test_that_did_not_run_did_not_pass() -> None:
-    assert compare_tests(results(a=PASSED), results(b=PASSED)) == TestChanges(broken=("a",), fixed=("b",))
-
-
-def test_of_truncated_output_nobody_knows_what_did_not_run() -> None:
-    whole, cut = results(a=PASSED, b=PASSED), results(a=FAILED, truncated=True)
-
-    assert compare_tests(whole, cut) == TestChanges(broken=("a",))
-    assert compare_tests(cut, whole) == TestChanges(fixed=("a",))
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [(None, results(a=PASSED)), (results(a=PASSED), None), (None, None), (results("go"), results("junit"))],
-)
-def test_changes_are_unknown_where_tests_are(old: TestResults | None, new: TestResults | None) -> None:
-    assert compare_tests(old, new) is None
 
 
 def test_parts_are_merged_and_the_worst_outcome_counts() -> None:
@@ -80,3 +44,43 @@ def test_results_cannot_be_changed() -> None:
 def test_they_get_from_one_process_to_another() -> None:
     results = TestResults(MappingProxyType({"a": Outcome.PASSED, "b": Outcome.ERROR}), "pytest", truncated=True)
     assert pickle.loads(pickle.dumps(results)) == results  # noqa: S301  # made in the line before
+
+
+def test_a_name_of_several_suites_has_its_suite() -> None:
+    collected = Collector()
+    collected.add_by_suite("one", "a", FAILED)
+    collected.add_by_suite("two", "a", PASSED)
+    collected.add_by_suite("two", "b", PASSED)
+
+    found = collected.with_suites().results("junit", truncated=False)
+    assert found is not None
+    assert found.outcomes == {"one > a": FAILED, "two > a": PASSED, "b": PASSED}
+
+
+def test_of_a_test_that_was_tried_again_the_last_attempt_counts() -> None:
+    collected = Collector()
+    collected.add("a", FAILED)
+    collected.add("a", PASSED, again=True)
+    collected.add_by_suite("s", "b", FAILED, again=True)
+    collected.add_by_suite("s", "b", PASSED, again=True)
+    collected.add_by_suite("s", "c", PASSED)
+    collected.add_by_suite("s", "c", FAILED)
+
+    assert collected.with_suites().outcomes == {"a": PASSED, "b": PASSED, "c": FAILED}
+
+
+def test_what_holds_tests_is_no_test() -> None:
+    collected = Collector()
+    for name in ("s", "s > t", "s > t > a", "b"):
+        collected.add(name, FAILED)
+    collected.leave_out_parents()
+
+    assert list(collected.outcomes) == ["s > t > a", "b"]
+
+
+def test_merged_parts_stay_merged() -> None:
+    part = TestResults({"a": FAILED}, "pytest", merged=True)
+    merged = merge_tests([results(b=PASSED), part])
+
+    assert merged is not None
+    assert merged.merged

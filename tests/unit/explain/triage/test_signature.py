@@ -3,8 +3,9 @@ import re
 
 import pytest
 
-from nemo_gym.rollout_compare.explain.triage import NO_OUTPUT, signature
-from nemo_gym.rollout_compare.explain.triage.signature import LINE_LIMIT, SIGNATURE_LIMIT
+from nemo_gym.rollout_compare.explain.triage import signature
+from nemo_gym.rollout_compare.explain.triage.messages import SIGNATURE_LIMIT
+from nemo_gym.rollout_compare.explain.triage.signature import LINE_LIMIT
 from tests.triage_support import DOCS, sample
 
 DOCUMENTED = re.findall(
@@ -24,17 +25,17 @@ def test_the_document_has_examples() -> None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("cargo/all", "assertion `left == right` failed"),
-        ("cargo/first-failure", "assertion `left == right` failed: sums differ"),
+        ("cargo/all", "note: test did not panic as expected"),
+        ("cargo/first-failure", "note: test did not panic as expected"),
         ("cargo/compile-error", "error[E0425]: cannot find value `missing` in this scope"),
-        ("go/verbose", "panic: runtime error: index out of range [<n>] with length <n>"),
-        ("go/json", "undefined: missing"),
+        ("go/verbose", "Add(<n>) = <n>, want <n>"),
+        ("go/json", "till differs"),
         ("go/timeout", "timed out"),
         ("go/timeout-json", "timed out"),
         ("pytest/collection-error", "ModuleNotFoundError: No module named 'numpie'"),
         ("pytest/first-failure", "assert '<value>' != '<value>'"),
-        ("pytest/colour", "assert <n> != <n>"),
-        ("unittest/verbose-3.11", "AssertionError: <n> == <n>"),
+        ("pytest/colour", "RuntimeError: no database"),
+        ("unittest/verbose-3.11", "ModuleNotFoundError: No module named 'numpie'"),
     ],
 )
 def test_real_output(name: str, expected: str) -> None:
@@ -43,7 +44,7 @@ def test_real_output(name: str, expected: str) -> None:
 
 @pytest.mark.parametrize("text", [None, "", " \n\t\r\n", "\x1b[0m\n"])
 def test_no_output(text: str | None) -> None:
-    assert signature(text) == NO_OUTPUT
+    assert signature(text) is None
 
 
 @pytest.mark.parametrize(
@@ -53,8 +54,24 @@ def test_output_without_an_error(text: str) -> None:
     assert signature(text) is None
 
 
-def test_the_last_error_counts() -> None:
-    assert signature("KeyError: 'a'\nValueError: b\n") == "ValueError: b"
+def test_the_first_error_counts() -> None:
+    assert signature("KeyError: 'a'\nValueError: b\n") == "KeyError: 'a'"
+
+
+def test_an_error_that_the_winner_has_too_is_not_the_cause() -> None:
+    harmless = "/eval.sh: line 4: conda: command not found\n"
+
+    assert signature(f"{harmless}KeyError: 'a'\n", f"{harmless}2 passed\n") == "KeyError: 'a'"
+    assert signature(harmless, harmless) is None
+    assert signature("E   assert 3 == 4\n", "E   assert 5 == 6\n") == "assert <n> == <n>"
+
+
+def test_what_could_not_be_fetched_overrides_what_is_missing() -> None:
+    missing = "sh: 1: pytest: not found\n"
+
+    assert signature(f"curl: (6) Could not resolve host: x.example\n{missing}") == "host name not resolved"
+    assert signature(f"{missing}curl: (6) Could not resolve host: x.example\n") == "command not found: pytest"
+    assert signature("curl: (6) Could not resolve host: x.example\nKeyError: 'a'\n") == "host name not resolved"
 
 
 def test_a_vague_line_does_not_hide_what_came_before() -> None:
@@ -68,19 +85,19 @@ def test_a_summary_speaks_where_nothing_else_does() -> None:
 def test_a_traceback_names_its_exception_whatever_its_name() -> None:
     text = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\nqueue.Empty\nbye\n'
 
-    assert signature(text) == "queue.Empty"
-    assert signature(text.replace("queue.Empty", "MemoryError")) == "out of memory"
+    assert signature(text) == "Empty"
+    assert signature(text.replace("queue.Empty", "MemoryError")) == "out of memory or killed"
 
 
 def test_a_traceback_that_is_cut_off_says_nothing() -> None:
     assert signature('Traceback (most recent call last):\n  File "a.py", line 1, in f\n') is None
 
 
-def test_the_last_of_chained_exceptions_counts() -> None:
+def test_the_first_of_chained_exceptions_counts() -> None:
     one = "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\nKeyError: 'a'\n"
     text = one + "\nDuring handling of the above exception, another exception occurred:\n\n" + one.replace("a'", "b'")
 
-    assert signature(text) == "KeyError: 'b'"
+    assert signature(text) == "KeyError: 'a'"
 
 
 def test_an_exception_in_a_group() -> None:
@@ -100,7 +117,10 @@ def test_what_a_test_printed_is_left_out() -> None:
     text = "E   KeyError: 'a'\n\n---- Captured stderr call ----\nValueError: b\n{after}\n"
 
     assert signature(text.format(after="")) == "KeyError: 'a'"
-    assert signature(text.format(after="____ test_b ____\nOSError: c")) == "OSError: c"
+    assert (
+        signature(text.format(after="").replace("E   KeyError: 'a'", "x") + "____ test_b ____\nOSError: c")
+        == "OSError: c"
+    )
 
 
 @pytest.mark.parametrize(
@@ -112,7 +132,7 @@ def test_a_panic_in_rust(panic: str) -> None:
 
 
 def test_a_panic_in_rust_that_is_cut_off() -> None:
-    assert signature("thread 'a' panicked at src/a.rs:1:2:") == "<path>:"
+    assert signature("thread 'a' panicked at src/a.rs:1:2:") is None
 
 
 def test_events_of_go_are_read_as_their_lines() -> None:

@@ -189,21 +189,21 @@ def test_the_first_flips_and_how_many_more_there_are() -> None:
 
 def test_signatures_that_several_flips_have_in_common() -> None:
     clusters = [
-        Cluster("ModuleNotFoundError: No module named 'numpy'", Side.OLD, tuple(f"t{n:02}" for n in range(12))),
-        Cluster("no output", Side.NEW, ("a", "b")),
-        Cluster("alone", Side.OLD, ("c",)),
+        Cluster("ModuleNotFoundError: No module named 'numpy'", 12, 0, tuple(f"t{n:02}" for n in range(12))),
+        Cluster("timed out", 0, 2, ("a", "b")),
+        Cluster("alone", 1, 0, ("c",)),
     ]
     assert list(cluster_lines(clusters)) == [
         "",
-        "## Flips with the same last error (2)",
-        "12 old-win flips: ModuleNotFoundError: No module named 'numpy'",
+        "## Flips with the same cause (2)",
+        "12 lost, 0 won: ModuleNotFoundError: No module named 'numpy'",
         "    t00, t01, t02, t03, t04, t05, t06, t07, t08, t09 and 2 more",
-        "2 new-win flips: no output",
+        "0 lost, 2 won: timed out",
         "    a, b",
     ]
 
 
-@pytest.mark.parametrize("clusters", [[], [Cluster("alone", Side.OLD, ("c",))]])
+@pytest.mark.parametrize("clusters", [[], [Cluster("alone", 1, 0, ("c",))]])
 def test_flips_that_have_nothing_in_common_have_no_such_section(clusters: list[Cluster]) -> None:
     assert list(cluster_lines(clusters)) == []
 
@@ -223,11 +223,11 @@ EVERY_KIND = result_of(
     a_flip("d", new=a_side(0.0, mark=Mark("error", "oops"))),
     TaskComparison("m", Category.MASKED, a_side(1.0), a_side(0.0, mask=Mask(MaskKind.MASK_SAMPLE))),
     TaskComparison("x", Category.MISSING, a_side(1.0), None),
-    clusters=(Cluster("same", Side.OLD, ("d", "f")),),
+    clusters=(Cluster("same", 2, 0, ("d", "f")),),
 )
 SECTIONS = {
     Category.IDENTICAL: ["## Identical (1)"],
-    Category.FLIPPED: ["## Flips with the same last error (1)", "## Flips (1)"],
+    Category.FLIPPED: ["## Flips with the same cause (1)", "## Flips (1)"],
     Category.FLIPPED_AGENT_ERROR: ["## Flips with agent errors (1)"],
     Category.MASKED: ["## Masked (1)"],
     Category.MISSING: ["## Missing (1)"],
@@ -300,11 +300,11 @@ def test_no_text_from_inputs_forges_a_line_or_reaches_a_terminal() -> None:
         old=Evidence(None, unavailable=bad),
         tests=TestChanges((bad,), (bad,)),
     )
-    told = [*lines(flip, sides=2), *cluster_lines([Cluster(bad, Side.OLD, (bad, bad))])]
+    told = [*lines(flip, sides=2), *cluster_lines([Cluster(bad, 2, 0, (bad, bad))])]
     assert controls("".join(told)) == set()
     assert not any("\n" in line or "\u2028" in line for line in told)
     assert [line for line in told if line.startswith("##") and not line.startswith("### a\\n")] == [
-        "## Flips with the same last error (1)"
+        "## Flips with the same cause (1)"
     ]
 
 
@@ -313,7 +313,7 @@ def test_what_is_long_is_cut_and_an_empty_label_is_made_visible() -> None:
     flip = Flip(
         a_flip(long).comparison, a_flip().rows, new=Evidence(None, unavailable=long), tests=TestChanges((long, ""))
     )
-    told = [*lines(flip), *cluster_lines([Cluster(long, Side.OLD, (long, ""))])]
+    told = [*lines(flip), *cluster_lines([Cluster(long, 2, 0, (long, ""))])]
     assert max(map(len, told)) < 500
     assert told[1].endswith(", ''")
     assert told[-1].endswith(", ''")

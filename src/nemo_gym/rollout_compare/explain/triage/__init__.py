@@ -1,9 +1,11 @@
 """Why did a task flip? What its verifier's output says, made into values that can be compared.
 
 1. `read_test_file` or `read_tests`: a log folder's file, or the output's text -> `TestResults`, single tests by name.
-2. `compare_tests`: two of them -> `TestChanges`, the tests that broke and those that were fixed.
-3. `signature`: the losing output -> its last error with all that varies taken out.
-4. `clusters`: flips with their signatures -> groups of one signature and one winner.
+2. `compare_tests`, `compare_attempts`: those of both sides -> `TestChanges`, the tests that broke, were fixed, did not
+   run.
+3. `signature`: the losing output, and the winning one to hold it against -> the error that made it fail, with all that
+   varies taken out.
+4. `clusters`: flips with their signatures -> groups of one signature.
 
 Everything here is a function of its arguments: no file is opened, no output written. Whatever the bytes are, the answer
 comes in time that grows with their number, and names that come out are safe to print.
@@ -13,39 +15,59 @@ A new kind of test output is one file with one function beside these, and one li
 * `readers`: which reader reads what
 * `pytest_text`: what pytest prints
 * `unittest_text`: what unittest prints
+* `sympy_text`: what sympy's own runner prints
 * `go_test`: what `go test` prints, as text and as events
 * `cargo_test`: what `cargo test` prints
+* `nextest_text`: what `cargo nextest` prints
+* `tree_text`: trees of ticks and crosses, as jest, vitest, mocha and others print them
+* `js_json`: the JSON of jest, vitest, mocha and RSpec
+* `maven_text`: what Maven's Surefire prints
+* `gradle_text`: what Gradle prints
+* `ant_text`: what Ant prints
+* `ctest_text`: what CTest prints
+* `gtest_text`: what googletest prints
+* `phpunit_text`: what PHPUnit prints
+* `ruby_text`: what minitest and test-unit print
+* `rspec_text`: what RSpec prints
+* `tap_text`: the Test Anything Protocol
+* `automake_text`: a verdict, a colon and a name on each line
 * `ctrf`: the Common Test Report Format
 * `junit`: JUnit XML
-* `results`: single tests of one side, and what changed between two
+* `results`: single tests of one side
+* `changes`: what changed between two sides
+* `names`: one test under two names
+* `noise`: lines that tell no cause
+* `causes`: causes that every program words in its own way
 * `errors`: which line of an output says what went wrong
+* `blocks`: the errors of an output in its order, what test programs say of a failed test first
+* `messages`: a message brought into the shape in which it is compared
 * `anonymous`: an error without what varies from task to task
-* `signature`: the last error of an output, made anonymous
-* `clusters`: flips with one signature and one winner
+* `signature`: the error that made an output fail, made anonymous
+* `clusters`: flips with one signature, and tasks that fail for another reason
 """
 
-from nemo_gym.rollout_compare.explain.triage.clusters import SignedFlip, clusters
+from nemo_gym.rollout_compare.explain.triage.changes import compare_attempts, compare_tests
+from nemo_gym.rollout_compare.explain.triage.clusters import SignedFlip, clusters, other_reasons
+from nemo_gym.rollout_compare.explain.triage.errors import ErrorLine
 from nemo_gym.rollout_compare.explain.triage.readers import read_test_file, read_tests
-from nemo_gym.rollout_compare.explain.triage.results import (
-    Outcome,
-    TestResults,
-    compare_tests,
-    merge_tests,
-    recorded_tests,
-)
-from nemo_gym.rollout_compare.explain.triage.signature import NO_OUTPUT, signature
+from nemo_gym.rollout_compare.explain.triage.results import Outcome, TestResults, merge_tests, recorded_tests
+from nemo_gym.rollout_compare.explain.triage.signature import cause_of, errors_of, signature
 from nemo_gym.rollout_compare.schema import Cluster, TestChanges
 
 __all__ = [
-    "NO_OUTPUT",
     "Cluster",
+    "ErrorLine",
     "Outcome",
     "SignedFlip",
     "TestChanges",
     "TestResults",
+    "cause_of",
     "clusters",
+    "compare_attempts",
     "compare_tests",
+    "errors_of",
     "merge_tests",
+    "other_reasons",
     "read_test_file",
     "read_tests",
     "recorded_tests",

@@ -36,7 +36,7 @@ _VARYING = re.compile(
 _ASSERTION = re.compile(r"(?<![\w>])assert(?![\w<])|AssertionError|[Aa]ssertion ")
 
 # "<n>, <n>, <n>": how many values a list has says no more than the values do.
-_SAME_AGAIN = re.compile(r"(<[a-z]+>|'<value>')(?:, \1)+")
+_SAME_AGAIN = re.compile(r"(<[a-z]+>|'<value>')(?:, (?:\1|\.\.\.))+")
 
 _DOMAIN = re.compile(r"[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|in)/")
 

@@ -27,6 +27,8 @@ _OUTCOMES = {
 }
 _WORDS = tuple(_OUTCOMES)
 
+_LISTED = re.compile(r" {4}\S")
+
 # How a test is meant to end is no part of its name.
 _INTENT = re.compile(r" - (?:should panic|compile fail|compile)$")
 
@@ -51,6 +53,8 @@ class _Run:
         open: Whether a binary has begun and not told its result.
         damaged: Whether something is missing for certain: a binary ended that never began.
         pending: The test whose outcome is to come: with `--nocapture` its own output is in between.
+        mixed: Tests that began on one line, so that nobody knows whose the outcomes are.
+        listing: Whether the failed tests are being listed.
     """
 
     collected: Collector = field(default_factory=Collector)
@@ -59,20 +63,53 @@ class _Run:
     open: bool = False
     damaged: bool = False
     pending: str = ""
+    mixed: list[str] = field(default_factory=list)
+    listing: bool = False
 
     def read(self, line: str) -> None:
         if running := _RUNNING.match(line):
             self.expected += int(running[1])
             self.pending, self.open = "", True
         elif line.startswith("test result: "):
+            self._settle_mixed(line)
             self.damaged |= not self.open
-            self.pending, self.open = "", False
+            self.pending, self.open, self.listing = "", False, False
+        elif line.startswith("failures:"):
+            self.listing = True
+        elif self.listing and _LISTED.match(line):
+            self._list_failed(line.strip())
         elif line.startswith(_TEST) and _BETWEEN in line:
-            name, _, rest = line.removeprefix(_TEST).partition(_BETWEEN)
-            self.pending = _INTENT.sub("", name)
-            self._read_outcome(rest)
+            self._read_test(line.removeprefix(_TEST))
         elif self.pending:
             self._read_outcome(line)
+
+    def _read_test(self, line: str) -> None:
+        name, _, rest = line.partition(_BETWEEN)
+        name = _INTENT.sub("", name)
+        if rest.startswith(_TEST) and _BETWEEN in rest:
+            self.pending = ""
+            self.mixed.append(name)
+            self._read_test(rest.removeprefix(_TEST))
+        elif self.mixed and not _outcome(rest.rstrip()):
+            self.mixed.append(name)
+        else:
+            self.pending = name
+            self._read_outcome(rest)
+
+    def _list_failed(self, name: str) -> None:
+        name = _INTENT.sub("", name)
+        if name in self.mixed:
+            self.mixed.remove(name)
+            self.named += 1
+            self.collected.add(name, Outcome.FAILED)
+
+    def _settle_mixed(self, result: str) -> None:
+        """Of the tests whose outcomes are mixed up those passed that are not listed as failed, if none was ignored."""
+        if " 0 ignored;" in result:
+            for name in self.mixed:
+                self.named += 1
+                self.collected.add(name, Outcome.PASSED)
+        self.mixed = []
 
     def names_all(self) -> bool:
         """Whether each binary came to its end and each test that it counted has been named."""

@@ -1,10 +1,10 @@
-"""Flips that have one signature and one winner: read one, know them all."""
+"""Flips that have one signature: read one, know them all."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from nemo_gym.rollout_compare.schema import Cluster, Side
+from nemo_gym.rollout_compare.schema import Cluster, OtherReasons, Side
 
 
 class SignedFlip(NamedTuple):
@@ -16,14 +16,28 @@ class SignedFlip(NamedTuple):
 
 
 def clusters(flips: Iterable[SignedFlip]) -> tuple[Cluster, ...]:
-    """The flips gathered by signature and winner, largest first, then by signature and winner.
+    """The flips gathered by signature, largest first, then by signature.
 
     The order of the flips makes no difference. Flips without a signature have nothing known in common: they are in no
     cluster.
     """
-    tasks: defaultdict[tuple[str, Side], list[str]] = defaultdict(list)
+    gathered: defaultdict[str, list[SignedFlip]] = defaultdict(list)
     for flip in flips:
         if flip.signature is not None:
-            tasks[flip.signature, flip.winner].append(flip.task)
-    gathered = (Cluster(signature, winner, tuple(sorted(names))) for (signature, winner), names in tasks.items())
-    return tuple(sorted(gathered, key=lambda cluster: (-len(cluster.tasks), cluster.signature, cluster.winner)))
+            gathered[flip.signature].append(flip)
+    found = (_cluster(signature, some) for signature, some in gathered.items())
+    return tuple(sorted(found, key=lambda cluster: (-len(cluster.tasks), cluster.signature)))
+
+
+def _cluster(signature: str, flips: Sequence[SignedFlip]) -> Cluster:
+    old_wins = sum(flip.winner is Side.OLD for flip in flips)
+    return Cluster(signature, old_wins, len(flips) - old_wins, tuple(sorted(flip.task for flip in flips)))
+
+
+def other_reasons(failures: Iterable[tuple[str, str, str]]) -> tuple[OtherReasons, ...]:
+    """Tasks with the signatures of both sides, gathered by these, largest first, then by signatures."""
+    gathered: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for task, old, new in failures:
+        gathered[old, new].append(task)
+    found = (OtherReasons(old, new, tuple(sorted(tasks))) for (old, new), tasks in gathered.items())
+    return tuple(sorted(found, key=lambda group: (-len(group.tasks), group.new_signature, group.old_signature)))

@@ -5,7 +5,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from nemo_gym.rollout_compare.explain.triage.results import Collector, Outcome, TestResults
+from msgspec.structs import replace
+
+from nemo_gym.rollout_compare.explain.triage.js_json import items
+from nemo_gym.rollout_compare.explain.triage.results import BETWEEN, Collector, Outcome, TestResults
 from nemo_gym.rollout_compare.text.plain import json_object
 
 # The format's other word, "other", says that the program knows a fifth outcome: whatever it is, the test did not pass.
@@ -16,8 +19,7 @@ _OUTCOMES = {
     "pending": Outcome.SKIPPED,
 }
 
-# What may stand between two values of an array, and between a key and its array.
-_GAP = re.compile(r"[ \t\r\n,:]*+")
+_ARRAY = re.compile(r'"tests"\s*+:\s*+\[')
 
 
 def read_ctrf(data: bytes) -> TestResults | None:
@@ -40,38 +42,43 @@ def _naming(tool: str) -> str:
 
 def _collect(tests: Iterator[Any], naming: str, *, truncated: bool) -> TestResults | None:
     collected = Collector()
+    merged = False
     for test in tests:
         if isinstance(test, dict) and isinstance(test.get("name"), str) and isinstance(test.get("status"), str):
-            collected.add(test["name"], _OUTCOMES.get(test["status"], Outcome.ERROR))
-    return collected.results(naming, truncated=truncated)
+            outcome = _OUTCOMES.get(test["status"], Outcome.ERROR)
+            # pytest's plugin files the parameters of one test as attempts at it: one that failed must not be lost.
+            attempts = _attempts(test) if naming == "pytest" else []
+            merged = merged or bool(attempts)
+            if outcome is Outcome.PASSED and "failed" in attempts:
+                outcome = Outcome.FAILED
+            collected.add_by_suite(_suite(test), test["name"], outcome)
+    results = collected.with_suites().results(naming, truncated=truncated)
+    return replace(results, merged=merged) if results and merged else results
+
+
+def _attempts(test: dict[str, Any]) -> list[Any]:
+    attempts = test.get("retryAttempts")
+    return (
+        [attempt.get("status") for attempt in attempts if isinstance(attempt, dict)]
+        if isinstance(attempts, list)
+        else []
+    )
+
+
+def _suite(test: dict[str, Any]) -> str:
+    """The suite is text in older files and a list of its parts in newer ones."""
+    suite = test.get("suite")
+    parts = suite if isinstance(suite, list) else [suite]
+    return BETWEEN.join(part for part in parts if isinstance(part, str))
 
 
 def _tests_before_the_cut(text: str) -> Iterator[Any]:
     """Decode the array of tests one by one, until one cannot be."""
-    decoder = json.JSONDecoder()
-    position = _array_start(text)
-    while 0 < position < len(text):
-        try:
-            test, position = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            return
-        yield test
-        position = _after_gap(text, position)
+    start = _array_start(text)
+    return (test for test, _ in items(text, start)) if start > 0 else iter(())
 
 
 def _array_start(text: str) -> int:
     """Where the first test of a CTRF file begins, or -1. The summary has a `tests` too, which is a number."""
-    key = '"tests"'
-    found = text.find(key) if '"results"' in text else -1
-    while found >= 0:
-        start = _after_gap(text, found + len(key))
-        if text[start : start + 1] == "[":
-            return _after_gap(text, start + 1)
-        found = text.find(key, start)
-    return -1
-
-
-def _after_gap(text: str, position: int) -> int:
-    gap = _GAP.match(text, position)
-    assert gap is not None  # it matches nothing as well
-    return gap.end()
+    found = _ARRAY.search(text) if '"results"' in text else None
+    return found.end() if found else -1

@@ -1,7 +1,8 @@
 """Which line of an output says what went wrong, and how much such a line tells.
 
-A line is *telling* if it names the cause (an exception, a compiler's error, a command that is not there), *second-hand*
-if it repeats the cause in a summary, and *vague* if it only says that something went wrong.
+A line is a failing test's *own* message, or *telling* if it names the cause (an exception, a compiler's error, a
+command that is not there), *second-hand* if it repeats the cause in a summary, and *vague* if it only says that
+something went wrong.
 """
 
 import re
@@ -9,13 +10,17 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import NamedTuple
 
+from nemo_gym.rollout_compare.explain.triage.causes import exit_cause, known_cause
+from nemo_gym.rollout_compare.explain.triage.noise import is_cut, is_noise, is_step
+
 
 class Weight(IntEnum):
-    """How much an error's line tells; the last line of the greatest weight speaks for its output."""
+    """How much an error's line tells; the first line of the greatest weight speaks for its output."""
 
     VAGUE = 1
     SECOND_HAND = 2
     TELLING = 3
+    OWN = 4
 
 
 class ErrorLine(NamedTuple):
@@ -27,31 +32,42 @@ class ErrorLine(NamedTuple):
 
 # No pattern here tries a text twice: repetitions are possessive (`*+`), or lazy up to a literal, or end the pattern.
 
-_OUT_OF_MEMORY = re.compile(
-    r"(?i:\bout of memory\b|\bcannot allocate memory\b|\boomkilled\b|\boom-kill)"
-    r"|\bMemoryError\b|\bbad_alloc\b|\bOutOfMemoryError\b"
-)
-_TIMED_OUT = re.compile(r"Failed: Timeout|panic: test timed out|timeout: sending signal|Timeout(?: [(>]|: )")
-_KILLED = re.compile(r"Killed(?:: 9)?$|(?:[^\s:]++: line \d++: ++)?+\d++ Killed\b")
-
-# The place in the source, or the shell, that a message begins with.
+# The place in the source, the program or the shell that a message begins with.
 _PLACES = (
     re.compile(r"(?:\S*/)?(?:ba|da|z|k|a)?sh: ++(?:line )?+(?:\d++: ++)?+"),
     re.compile(r"[^\s:]*\.sh: ++(?:line )?+\d++: ++"),
-    re.compile(r"(?:[A-Za-z]:)?[^\s:()]++(?::\d++(?::\d++)?+:|\(\d++(?:,\d++)?+\):?) ++"),
+    re.compile(r"[^\s:]++: line \d++: ++"),
+    re.compile(r"[^\s:]++:\d++:in [`'][^'`]*+': ++"),  # Ruby
+    re.compile(r"(?:[A-Za-z]:)?[^\s:()]++:\[\d++,\d++\] ++"),  # Maven
+    re.compile(r"(?:[A-Za-z]:)?[^\s:()]++(?::\d++(?::\d++)?+(?::| -)|\(\d++(?:,\d++)?+\):?) ++"),
+)
+# What a program puts before every error of its own.
+_LEVELS = re.compile(
+    r"(?:(?:\[ERROR\]|npm (?:error|ERR!)|\[cause\]:|E:|\d{4}/\d\d/\d\d \d\d:\d\d:\d\d"
+    r"|PHP (?:Warning|Notice|Fatal error|Parse error):|PHP|INTERNALERROR>|Error: test\w*+\([\w:]++\):)(?: ++|$))++"
 )
 
 _NO_COMMAND = (
     re.compile(r"command not found: (?P<name>\S++)$"),
-    re.compile(r"make: (?P<name>[^\s:]++): (?:No such file or directory|Command not found)$"),
+    re.compile(r"make(?:\[\d++\])?: (?P<name>[^\s:*]++): (?:No such file or directory|Command not found|not found)$"),
     re.compile(r'exec: "(?P<name>[^"]++)": executable file not found'),
-    re.compile(r"\benv: ['\u2018](?P<name>[^'\u2019]++)['\u2019]: No such file or directory$"),
+    re.compile(r"spawn(?:Sync)? (?P<name>[^\s/]++) ENOENT"),
+    re.compile(
+        r"(?:\benv|\bfailed to run command|\bcannot run command|exec:?|xargs): ?['\u2018]?"
+        r"(?P<name>[^'\u2018\u2019\s/:]++)['\u2019]?: No such file or directory$"
+    ),
+    re.compile(r"failed to run command ['\u2018](?P<name>[^'\u2019]++)['\u2019]: No such file or directory$"),
+    re.compile(r"No such file or directory: b?'(?P<name>[\w+-]++)'$"),  # an argument list in Python
+    re.compile(r"No such file or directory - (?P<name>[\w+-]++)(?: \(Errno::ENOENT\))?$"),  # Ruby
+    re.compile(r"^find: ['\u2018](?P<name>[\w+-]++)['\u2019]: No such file or directory$"),
 )
+_NOT_A_COMMAND = ("error: ", "open(")
 
+_NAMES = r"(?:Error|Exception|Exit|Interrupt|Expired|Timeout|NotFound|Refused|Group|Failure|Warning|Fault|Panic)"
 _EXCEPTION = re.compile(
-    r"(?:Exception in thread (?:\"[^\"]*+\"|\S++) |Caused by: |Uncaught |Unhandled exception\. )?+"
-    r"(?P<message>(?:[A-Za-z_$][\w$]*+\.)*+[A-Z]\w*?"
-    r"(?:Error|Exception|Exit|Interrupt|Expired|Timeout|NotFound|Refused|Group)(?: \[\w++\])?+(?:: .*|:?$))"
+    r"(?:Exception in thread (?:\"[^\"]*+\"|\S++) |Caused by: |Fatal error: ++|Uncaught |Unhandled exception\. )*+"
+    r"(?P<message>(?:[A-Za-z_$][\w$]*+(?:\.|::)|<locals>\.)*+[A-Z]\w*?"
+    rf"{_NAMES}(?: \[\w++\])?+(?:: .*|:?$))"
 )
 # pytest ends each traceback with such a name behind a place; the message was said above it.
 _BARE_EXCEPTION = re.compile(r"[\w.]++$")
@@ -59,63 +75,63 @@ _BARE_EXCEPTION = re.compile(r"[\w.]++$")
 _TELLING = (
     _EXCEPTION,
     re.compile(r"error(?: ?\[\w++\]| [A-Z]++\d++): .*"),
-    re.compile(r"(?i:fatal|fatal error|error): (?P<message>.*)"),
+    re.compile(r"(?i:fatal|fatal error|error|exception|failure): ++(?P<message>\S.*)"),
+    re.compile(r"FAIL(?:ED)?: (?P<message>\S++ .*)"),
     re.compile(r"panic: .*"),
+    re.compile(r"Fatal Python error: (?P<message>.*)"),
     re.compile(r"note: test did not panic as expected"),
     re.compile(r"terminate called after throwing an instance of .*"),
     re.compile(r"==\d++==ERROR: (?P<message>.*)"),
+    re.compile(r"(?:malloc|free|realloc|munmap_chunk)\w*\(\): .*|\*\*\* stack smashing detected.*"),
+    re.compile(r"Makefile\S*:\d++: \*\*\* .*|make(?:\[\d++\])?: \*\*\* (?P<message>[^\[].*?)\.? ++Stop\.?$"),
+    re.compile(r"\*\*\* (?P<message>[^\[].*?)\.? ++Stop\.?$"),
+    re.compile(r"(?:[x\u00d7] )?No solution found when .*"),
+    re.compile(r"Missing script: .*|Could not read package\.json.*"),
+    re.compile(r"The requested URL returned error.*|curl: \(\d++\) .*"),
+    re.compile(r"Error response from daemon: (?P<message>.*)"),
+    re.compile(r"Cannot connect to the Docker daemon.*"),
+    re.compile(r"[`'].*' is not a (?:git|docker|npm) command.*"),
+    re.compile(r"syntax error\b.*|unterminated .*"),
+    re.compile(r"[^\s:]++: unbound variable$"),
+    re.compile(r"(?:Undefined|undefined) (?:method|local variable|variable|subroutine|symbol|reference)\b.*"),
+    re.compile(r"Can't locate \S++ in @INC.*|Undefined subroutine .*"),
+    re.compile(r"Failed asserting that .*"),
 )
-
-# What only a file's ending or a few words in the middle of a line give away.
+# What a program says about a signal, an address or a host needs no word such as "error".
+_IN_THE_MIDDLE = re.compile(r"undefined reference to .*|Assertion [`'\"].*|cannot find -l.*")
+# What only a file's ending gives away.
 _GO_COMPILER = re.compile(r"[^\s:]*?\.go:\d++:\d++: (?P<message>.*)")
-_IN_THE_MIDDLE = re.compile(r"undefined reference to .*|Assertion [`'\"].*")
-_SYSTEM = (
-    "Permission denied",
-    "No such file or directory",
-    "Is a directory",
-    "Not a directory",
-    "Connection refused",
-    "Connection timed out",
-    "Exec format error",
-    "No space left on device",
-    "Address already in use",
-    "Read-only file system",
-    "Too many open files",
-    "Disk quota exceeded",
-)
 
-# They say which step went wrong, after its own error.
-_WRAPPERS = (
-    "could not compile",
-    "aborting due to",
-    "to rerun pass",
-    "targets failed",
-    "target failed",
-    "ld returned",
-    "linker command failed",
-    "failed with exit code",
-    "failed on line",
-    "process completed with",
-    "metadata-generation-failed",
-)
+_COMPILER = re.compile(r"(?:[A-Za-z]:)?[^\s:]+\.(?:java|kt|scala|groovy):\[\d++,\d++\] (?P<message>.*)")  # Maven
+_RUBY = re.compile(r"[^\s:]++:\d++:in [`'][^`']*+': (?P<message>.* \([A-Z][\w:]*+\)$)")
 
 _SUMMARY = re.compile(r"(?:FAILED|ERROR) \S.*? - (?P<message>.*)")
 _GO_TEST_LOG = re.compile(r"\w++\.go:\d++: (?P<message>.*)")
+_SUMMARY_OF_MAVEN = re.compile(r"\w++\.\w++:\d++ (?P<message>\S.*)")
 
 _VAGUE = re.compile(
     r"(?i)\b(?:error|failed|failure|fatal|exception|aborted|cannot|can't|could not|unable to|denied|refused|invalid"
     r"|unexpected|mismatch|incorrect|wrong|expected|differs?|missing|not found|not ok|timed out|exit (?:code|status))\b"
 )
-# "1 failed, 3 passed", "FAILED (errors=1)", "test result: FAILED.", "=== ERRORS ===": counts and headings
-_COUNTS = re.compile(
-    r"(?i:(?<!\d)\d++ (?:\w++ )?(?:failed|failures?|errors?|passed)\b|test result|no errors)"
-    r"|[=_-]{3}|(?:FAILED|FAIL|ERROR)(?:: | \(|$)|--- |test .* \.\.\. "
-)
 
 
 def error_line(line: str) -> ErrorLine | None:
     """What one line, without blanks around it, says about the cause; None if it says nothing of the kind."""
-    return next((found for rule in _RULES if (found := rule(line)) is not None), None)
+    step = _step(line)
+    if step:
+        return step
+    level = _LEVELS.match(line)
+    line = line[level.end() :] if level else line
+    if is_noise(line):
+        return None
+    found = next((found for rule in _RULES if (found := rule(line)) is not None), None)
+    if level and (found is None or found.weight is Weight.VAGUE) and len(line.split()) >= _WORDS:
+        return telling(line)
+    return found
+
+
+#: A line that its program marks as an error says something if it has so many words.
+_WORDS = 3
 
 
 def is_exception(message: str) -> bool:
@@ -124,34 +140,23 @@ def is_exception(message: str) -> bool:
 
 
 def telling(message: str) -> ErrorLine:
-    """A message that is known to name the cause. What ran out, or who stopped it, each program words in its own way."""
-    return ErrorLine(Weight.TELLING, _known_cause(message) or message)
+    """A message that is known to name the cause."""
+    return ErrorLine(Weight.TELLING, message)
 
 
-def _known_cause(message: str) -> str | None:
-    if _OUT_OF_MEMORY.search(message):
-        return "CUDA out of memory" if "CUDA" in message else "out of memory"
-    if _TIMED_OUT.match(message) or _run_timed_out(message):
-        return "timed out"
-    if _KILLED.match(message) or "signal: killed" in message:
-        return "killed"
-    lowered = message.lower()
-    return "segmentation fault" if "segmentation fault" in lowered or "sigsegv" in lowered else None
+def _known(line: str) -> ErrorLine | None:
+    """What the system or a runtime says, however it is worded; a sentence about it is no error."""
+    cause = known_cause(line)
+    return ErrorLine(Weight.TELLING, line) if cause and not line.startswith("#") else None
 
 
-def _run_timed_out(message: str) -> bool:
-    """`Test timed out after 900 s`: whoever ran it gave up. An exception, or a connection, is a cause of its own."""
-    before, found, _ = message.lower().partition("timed out")
-    return bool(found) and ":" not in before and "connection" not in before
+def _exit_code(line: str) -> ErrorLine | None:
+    cause = exit_cause(line)
+    return ErrorLine(Weight.SECOND_HAND, cause) if cause else None
 
 
-def _of_known_cause(line: str) -> ErrorLine | None:
-    cause = _known_cause(line)
-    return ErrorLine(Weight.TELLING, cause) if cause else None
-
-
-def _missing_command(line: str) -> ErrorLine | None:
-    """However a shell words it: `command not found: NAME`."""
+def missing_command(line: str) -> str | None:
+    """The command that a shell, or whatever started it, did not find."""
     found = next((found for pattern in _NO_COMMAND if (found := pattern.search(line))), None)
     if found:
         name = found["name"]
@@ -161,40 +166,63 @@ def _missing_command(line: str) -> ErrorLine | None:
         name = rest.removesuffix(": not found")
     else:
         return None
-    return ErrorLine(Weight.TELLING, f"command not found: {name.rpartition('/')[2]}")
+    return name.rpartition("/")[2] if " " not in name else None
 
 
-def _wrapper(line: str) -> ErrorLine | None:
-    lowered = line.lower()
-    return ErrorLine(Weight.VAGUE, line) if any(mark in lowered for mark in _WRAPPERS) else None
+def _missing_command(line: str) -> ErrorLine | None:
+    """However a shell words it: `command not found: NAME`."""
+    name = missing_command(line)
+    return ErrorLine(Weight.TELLING, f"command not found: {name}") if name else None
+
+
+def _step(line: str) -> ErrorLine | None:
+    """A step that failed says nothing but its exit code."""
+    if not is_step(line):
+        return None
+    cause = exit_cause(line) or known_cause(line)
+    return ErrorLine(Weight.SECOND_HAND, cause) if cause else ErrorLine(Weight.VAGUE, "")
 
 
 def _telling(line: str) -> ErrorLine | None:
-    found = _GO_COMPILER.match(line) or _IN_THE_MIDDLE.search(line)
+    found = _GO_COMPILER.match(line) or _COMPILER.match(line) or _RUBY.match(line) or _IN_THE_MIDDLE.search(line)
     message = without_place(line)
     found = found or next((found for pattern in _TELLING if (found := pattern.match(message))), None)
     if not found:
-        return telling(message) if message.endswith(_SYSTEM) else None
+        return None
     if message != line and _BARE_EXCEPTION.match(message):
         return ErrorLine(Weight.SECOND_HAND, message)
-    return telling(found.groupdict().get("message") or found[0])
+    said = found.groupdict().get("message") or found[0]
+    return None if is_cut(said) and is_noise(said) else telling(said)
 
 
 def _second_hand(line: str) -> ErrorLine | None:
-    found = _SUMMARY.match(line) or _GO_TEST_LOG.match(line)
-    return ErrorLine(Weight.SECOND_HAND, found["message"]) if found else None
+    found = _SUMMARY.match(line) or _GO_TEST_LOG.match(line) or _SUMMARY_OF_MAVEN.match(line)
+    if not found:
+        return None
+    message = uncut(found["message"])
+    return ErrorLine(Weight.SECOND_HAND, message) if message else ErrorLine(Weight.VAGUE, "")
+
+
+def uncut(message: str) -> str:
+    """The message, of one that was cut to somebody's width only an exception's whole name; "" if it has none."""
+    if not is_cut(message):
+        return message
+    name, colon, _ = message.partition(": ")
+    if colon and _EXCEPTION.match(name):
+        return name
+    return "AssertionError" if message.startswith("Assertion") else ""
 
 
 def _vague(line: str) -> ErrorLine | None:
-    return ErrorLine(Weight.VAGUE, line) if _VAGUE.search(line) and not _COUNTS.match(line) else None
+    return ErrorLine(Weight.VAGUE, line) if _VAGUE.search(line) and not is_cut(line) else None
 
 
 # The first that applies. A summary comes before all that it may quote.
 _RULES: tuple[Callable[[str], ErrorLine | None], ...] = (
     _second_hand,
-    _of_known_cause,
     _missing_command,
-    _wrapper,
+    _known,
+    _exit_code,
     _telling,
     _vague,
 )

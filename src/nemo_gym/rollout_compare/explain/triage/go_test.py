@@ -64,12 +64,14 @@ class _Run:
 
     Attributes:
         running: Tests that began and have not ended, in their order; by package, which is "" in text.
+        panicked: Tests whose own output holds a panic, by package: Go before 1.15 says that they passed.
         damaged: Something is missing for certain: a test ended that never began, or an event is cut off.
         ended: Whether the last package came to its end.
     """
 
     collected: Collector = field(default_factory=Collector)
     running: dict[str, dict[str, None]] = field(default_factory=dict)
+    panicked: dict[str, set[str]] = field(default_factory=dict)
     damaged: bool = False
     ended: bool = False
 
@@ -91,6 +93,9 @@ class _Run:
         unfinished = self.running.pop(package, {})
         for test in unfinished if failed else ():
             self.collected.add(_full_name(package, test), Outcome.ERROR)
+        for test in self.panicked.pop(package, set()) if failed else ():
+            if self.collected.outcomes.get(_full_name(package, test)) is Outcome.PASSED:
+                self.collected.add(_full_name(package, test), Outcome.ERROR)
         self.ended = True
 
     def not_built(self, package: str) -> None:
@@ -139,7 +144,10 @@ def _read_event(run: _Run, event: dict[str, Any]) -> None:
         run.begin(package, test)
     elif action == "output":
         # Go before 1.20 tells the end of a test no other way if the test's own output does not end its line.
-        ended = _ended_test(run, _text(event, "Output"), package)
+        output = _text(event, "Output")
+        if output.startswith("panic: ") and test:
+            run.panicked.setdefault(package, set()).add(test)
+        ended = _ended_test(run, output, package)
         if ended and ended[0] == test and run.is_running(package, test):
             run.end(package, *ended)
     elif action in _ACTIONS:

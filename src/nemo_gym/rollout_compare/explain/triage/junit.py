@@ -21,7 +21,8 @@ _DEPTH_LIMIT = 100
 def read_junit(data: bytes) -> TestResults | None:
     """The tests of a JUnit XML file, named `classname.name`; of one that is cut off, the tests before the cut.
 
-    A document with a DTD, which is where entity bombs are made, is refused: no results.
+    A name that occurs in several suites has its suite before it. A document with a DTD, which is where entity bombs are
+    made, is refused: no results.
     """
     # Imported late: few runs have such files.
     from defusedxml import DefusedXmlException
@@ -37,7 +38,7 @@ def read_junit(data: bytes) -> TestResults | None:
         return None
     except (ParseError, ValueError, LookupError):  # not XML, or no longer; an encoding nobody knows
         truncated = True
-    return report.collected.results("junit", truncated=truncated)
+    return report.collected.with_suites().results("junit", truncated=truncated)
 
 
 class _Report:
@@ -45,6 +46,7 @@ class _Report:
 
     def __init__(self) -> None:
         self.collected = Collector()
+        self._suites: list[str] = []
         self._depth = 0
         self._case_depth = 0
         self._name = ""
@@ -56,6 +58,8 @@ class _Report:
         if self._depth == _DEPTH_LIMIT or (self._depth == 0 and tag not in _ROOTS):
             raise ValueError("not a JUnit report")
         self._depth += 1
+        if tag in _ROOTS:
+            self._suites.append(attributes.get("name", ""))
         if tag == "testcase" and not self._case_depth:
             self._case_depth = self._depth
             self._name = _test_name(attributes)
@@ -63,11 +67,15 @@ class _Report:
         elif self._depth == self._case_depth + 1 and tag in _OUTCOMES:
             self._outcomes.append(_OUTCOMES[tag])
 
-    def end(self, _tag: str) -> None:
+    def end(self, tag: str) -> None:
         """An element ends; a test case that does is known whole."""
         if self._depth == self._case_depth:
             self._case_depth = 0
-            self.collected.add(self._name, _worst(self._outcomes))
+            # A test that was tried again stands here several times: its last attempt counts.
+            suite = self._suites[-1] if self._suites else ""
+            self.collected.add_by_suite(suite, self._name, _worst(self._outcomes), again=True)
+        elif _local(tag) in _ROOTS and self._suites:
+            self._suites.pop()
         self._depth -= 1
 
     def close(self) -> None:

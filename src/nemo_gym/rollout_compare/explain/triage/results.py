@@ -1,4 +1,4 @@
-"""What became of single tests on one side, and what changed between two sides."""
+"""What became of single tests on one side."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from nemo_gym.rollout_compare.schema import TestChanges
 from nemo_gym.rollout_compare.text.plain import safe_name
 
 
@@ -28,14 +28,15 @@ class TestResults(Struct, frozen=True):
     """The single tests that an output names.
 
     Names are one printable line each. A name that stands for several tests (of two packages, of a test and its parts)
-    has the worst of their outcomes: error, failed, passed, skipped.
+    has the worst of their outcomes: error, failed, passed, skipped. A test that was tried again has its last one.
 
     Attributes:
         outcomes: By test name, in the order of the output. Never empty: an output that names no test has no results.
-        naming: Who gave the names: `pytest`, `unittest`, `go`, `go-json`, `cargo`, `junit` or `ctrf`. Names of two
-            namings cannot be compared.
+        naming: Who gave the names: `pytest`, `unittest`, `go`, `go-json`, `cargo`, `junit`, `ctrf` and so on. Names of
+            two namings are compared by their endings.
         truncated: Tests may have passed that are not named here: the output's start or end is cut off, or its program
             was told to name failures only. That a test is not named then means nothing.
+        merged: Some tests may stand for several: the output's text, if it names them, knows better.
     """
 
     __test__: ClassVar[bool] = False  # the name begins as that of a pytest class
@@ -43,10 +44,17 @@ class TestResults(Struct, frozen=True):
     outcomes: Mapping[str, Outcome]
     naming: str
     truncated: bool = False
+    merged: bool = False
 
-    def __reduce__(self) -> tuple[type["TestResults"], tuple[dict[str, Outcome], str, bool]]:
+    def __reduce__(self) -> tuple[type["TestResults"], tuple[dict[str, Outcome], str, bool, bool]]:
         """How it gets from one process to another: a mapping that nobody can change does not by itself."""
-        return TestResults, (dict(self.outcomes), self.naming, self.truncated)
+        return TestResults, (dict(self.outcomes), self.naming, self.truncated, self.merged)
+
+
+_DEEPEST = 10
+
+#: What stands between the parts of a name that is made of several.
+BETWEEN = " > "
 
 
 @dataclass(slots=True)
@@ -54,13 +62,38 @@ class Collector:
     """Tests as a reader comes upon them."""
 
     outcomes: dict[str, Outcome] = field(default_factory=dict)
+    suites: dict[str, dict[str, Outcome]] = field(default_factory=dict)
 
-    def add(self, name: str, outcome: Outcome) -> None:
-        """Note what became of a test; a name without anything printable is no name."""
+    def add(self, name: str, outcome: Outcome, *, again: bool = False) -> None:
+        """Note what became of a test; a name without anything printable is no name.
+
+        If the name is known, the worse outcome counts; the later one if the test was tried `again`.
+        """
         name = safe_name(name)
         if name:
-            known = self.outcomes.get(name, outcome)
+            known = outcome if again else self.outcomes.get(name, outcome)
             self.outcomes[name] = max(known, outcome, key=_SEVERITY.__getitem__)
+
+    def add_by_suite(self, suite: str, name: str, outcome: Outcome, *, again: bool = False) -> None:
+        """Note what became of a test of a suite. See `with_suites`."""
+        suites = self.suites.setdefault(safe_name(name), {})
+        suite = safe_name(suite)
+        known = outcome if again else suites.get(suite, outcome)
+        suites[suite] = max(known, outcome, key=_SEVERITY.__getitem__)
+
+    def with_suites(self) -> "Collector":
+        """Name the tests that were noted by their suites: with the suite where the name occurs in several."""
+        for name, suites in self.suites.items():
+            for suite, outcome in suites.items():
+                self.add(f"{suite}{BETWEEN}{name}" if len(suites) > 1 and suite else name, outcome)
+        return self
+
+    def leave_out_parents(self) -> None:
+        """Leave out what is no test but holds some: `a` where there is `a > b`."""
+        for name in list(self.outcomes):
+            parts = name.split(BETWEEN)
+            for end in range(1, min(len(parts), _DEEPEST)):
+                self.outcomes.pop(BETWEEN.join(parts[:end]), None)
 
     def results(self, naming: str, *, truncated: bool) -> TestResults | None:
         """The immutable results, or None if there are none."""
@@ -75,43 +108,18 @@ def recorded_tests(outcomes: Mapping[str, str]) -> TestResults | None:
     return collected.results("record", truncated=False)
 
 
-def compare_tests(old: TestResults | None, new: TestResults | None) -> TestChanges | None:
-    """Which tests broke and which were fixed.
-
-    A test that one side does not name did not pass there: it did not run, because its file could not be imported, its
-    class could not be set up, or the run ended before it. It counts like a failed one, unless that side's output is
-    truncated: then nobody knows, and it is left out.
-
-    Returns:
-        None where either side's tests are not known, or the sides name their tests in different ways.
-    """
-    if old is None or new is None or old.naming != new.naming:
-        return None
-    return TestChanges(broken=_only_passed_on(old, new), fixed=_only_passed_on(new, old))
-
-
 def merge_tests(parts: Iterable[TestResults]) -> TestResults | None:
     """One side's results from several files of one naming (a JUnit file for each class); None if there are no parts.
 
     Parts of another naming than the first are left out.
     """
     collected = Collector()
-    naming, truncated = None, False
+    naming, truncated, merged = None, False, False
     for part in parts:
         naming = naming or part.naming
         if part.naming == naming:
-            truncated |= part.truncated
+            truncated, merged = truncated | part.truncated, merged | part.merged
             for name, outcome in part.outcomes.items():
                 collected.add(name, outcome)
-    return None if naming is None else collected.results(naming, truncated=truncated)
-
-
-def _only_passed_on(side: TestResults, other: TestResults) -> tuple[str, ...]:
-    absent = Outcome.PASSED if other.truncated else Outcome.SKIPPED
-    return tuple(
-        sorted(
-            name
-            for name, outcome in side.outcomes.items()
-            if outcome is Outcome.PASSED and other.outcomes.get(name, absent) is not Outcome.PASSED
-        )
-    )
+    results = collected.results(naming, truncated=truncated) if naming else None
+    return replace(results, merged=True) if results and merged else results

@@ -1,56 +1,75 @@
-"""The signature of a failure: the last error of its output, made anonymous. See `docs/signatures.md`."""
+"""The signature of a failure: the error that made it fail, made anonymous. See `docs/signatures.md`."""
 
-import re
-from collections.abc import Iterable, Iterator
-from itertools import groupby
+from collections.abc import Iterator, Sequence
 
-from nemo_gym.rollout_compare.explain.triage.anonymous import anonymous
-from nemo_gym.rollout_compare.explain.triage.errors import ErrorLine, error_line, is_exception, telling
-from nemo_gym.rollout_compare.text.plain import json_object, lines, plain, safe_name
+from nemo_gym.rollout_compare.explain.triage.blocks import Reader
+from nemo_gym.rollout_compare.explain.triage.causes import FETCHING, MISSING
+from nemo_gym.rollout_compare.explain.triage.errors import ErrorLine, Weight
+from nemo_gym.rollout_compare.explain.triage.js_json import failure_messages
+from nemo_gym.rollout_compare.explain.triage.messages import shown
+from nemo_gym.rollout_compare.text.plain import json_object, plain_lines
 
-#: The signature of an output that says nothing at all.
-NO_OUTPUT = "no output"
-
-#: The last error is looked for in so many lines at the end, and a line's error in so many characters at its start.
+#: The error is looked for in so many lines at the end, and a line's error in so many characters at its start.
 LINE_LIMIT = 5_000
 WIDTH_LIMIT = 500
 
-#: A signature is read in a list, so it has an end.
-SIGNATURE_LIMIT = 160
-
-_PYTEST_ERROR = re.compile(r"E {3,}")
-_PYTEST_CAPTURED = re.compile(r"-{3,}+ Captured ")
-_PYTEST_SECTION = re.compile(r"={3,}|_{3,}|(?:_ ){3,}")
-_TRACEBACK = re.compile(r"Traceback \(most recent call last\):")
-_RUST_PANIC = re.compile(r"thread '[^']*+' (?:\(\d++\) )?+panicked at ")
-_PANIC_INLINE = re.compile(r"'(?P<message>.*)', [^\s:]++:\d++:\d++$")
+#: More errors of an output are not kept.
+MOST_ERRORS = 300
 
 
-def signature(text: str | None) -> str | None:
-    """What the output's last error says, on one line, with paths, numbers, ids, times and addresses made anonymous.
+def signature(text: str | None, winner: str | None = None) -> str | None:
+    """What the error that made an output fail says, on one line, with all that varies made anonymous.
 
     Args:
-        text: The output, or as much of its end as was read. None counts as an output without text.
+        text: The losing output, or as much of its end as was read; None if there is none.
+        winner: The winning side's output: an error that stands there too is not the cause.
 
     Returns:
-        `NO_OUTPUT` for a blank output; None for one in which nothing looks like an error.
+        None if there is no output, or nothing known is in it.
     """
-    said = [line[:WIDTH_LIMIT] for line in lines(plain(text or ""))[-LINE_LIMIT:]]
-    if not said:
-        return NO_OUTPUT
-    best: ErrorLine | None = None
-    for found in _errors(_without_captured(_told_by_events(said))):
-        if best is None or found.weight >= best.weight:
-            best = found
-    return _shown(best.message) if best else None
+    return cause_of(errors_of(text), errors_of(winner))
 
 
-def _shown(message: str) -> str | None:
-    text = anonymous(safe_name(message))
-    if len(text) <= SIGNATURE_LIMIT:
-        return text or None
-    cut = text[:SIGNATURE_LIMIT]
-    return (cut.rpartition(" ")[0] or cut) + " \N{HORIZONTAL ELLIPSIS}"
+def errors_of(text: str | None) -> tuple[ErrorLine, ...]:
+    """The errors of an output in their order, each once; of very many the first and the last."""
+    found = dict.fromkeys(error for error in _errors(text) if error.message)
+    errors = tuple(found)
+    return errors if len(errors) <= MOST_ERRORS else errors[: MOST_ERRORS // 2] + errors[-MOST_ERRORS // 2 :]
+
+
+def cause_of(errors: Sequence[ErrorLine], winner: Sequence[ErrorLine] = ()) -> str | None:
+    """The signature, by the errors of the losing output and those of the winning one."""
+    harmless = set(map(_key, winner))
+    errors = [found for found in errors if _key(found) not in harmless]
+    best = _best(errors)
+    said = shown(best.message.partition("\n")[0]) if best else None
+    if best and said and said.startswith(MISSING):
+        before = errors[: errors.index(best)]
+        fetching = (shown(found.message) for found in before if found.weight >= Weight.TELLING)
+        return next((cause for cause in fetching if cause and cause.startswith(FETCHING)), said)
+    return said
+
+
+def _best(errors: Sequence[ErrorLine]) -> ErrorLine | None:
+    """The first of the greatest weight; of vague ones the last, which is the nearest to the verdict."""
+    if not errors:
+        return None
+    weight = max(found.weight for found in errors)
+    best = [found for found in errors if found.weight == weight]
+    return best[-1] if weight is Weight.VAGUE else best[0]
+
+
+def _key(found: ErrorLine) -> str:
+    """By what an error is known again: a failed test's message by its values as well, for they may be the point."""
+    return found.message if found.weight is Weight.OWN else shown(found.message) or found.message
+
+
+def _errors(text: str | None) -> Iterator[ErrorLine]:
+    messages = failure_messages(text) if text else None
+    if messages:
+        return (ErrorLine(Weight.OWN, message[:WIDTH_LIMIT]) for message in messages)
+    said = plain_lines(text or "")[-LINE_LIMIT:]
+    return Reader([line[:WIDTH_LIMIT] for line in _told_by_events(said)]).errors()
 
 
 def _told_by_events(said: list[str]) -> Iterator[str]:
@@ -60,48 +79,3 @@ def _told_by_events(said: list[str]) -> Iterator[str]:
         output = event.get("Output") if event else line
         if isinstance(output, str) and output.strip():
             yield output.rstrip()
-
-
-def _without_captured(said: Iterable[str]) -> Iterator[str]:
-    """Without what pytest shows of a failed test's own output: it comes after the error and may hold anything."""
-    captured = False
-    for line in said:
-        captured = bool(_PYTEST_CAPTURED.match(line)) or (captured and not _PYTEST_SECTION.match(line))
-        if not captured:
-            yield line
-
-
-def _errors(said: Iterable[str]) -> Iterator[ErrorLine]:
-    """All errors in the order of the output."""
-    for by_pytest, group in groupby(said, key=lambda line: bool(_PYTEST_ERROR.match(line))):
-        if by_pytest:
-            yield _pytest_error([line[1:].strip() for line in group])
-        else:
-            yield from _errors_elsewhere(group)
-
-
-def _pytest_error(block: list[str]) -> ErrorLine:
-    """Lines that pytest marks with `E`: the message comes first, unless it is the source that could not be read."""
-    return telling(next((line for line in block if is_exception(line)), block[0]))
-
-
-def _errors_elsewhere(said: Iterator[str]) -> Iterator[ErrorLine]:
-    in_traceback = False
-    for line in said:
-        if _TRACEBACK.match(line):
-            in_traceback = True
-        elif in_traceback:
-            # All of a traceback is indented but its last line, whatever the exception's name is.
-            in_traceback = line[0].isspace()
-            if not in_traceback:
-                yield telling(line.strip())
-        elif panic := _RUST_PANIC.match(line):
-            yield telling(_panic_message(line[panic.end() :], said))
-        elif found := error_line(line.strip(" \t|")):
-            yield found
-
-
-def _panic_message(rest: str, following: Iterator[str]) -> str:
-    """Since Rust 1.73 the message is on a line of its own, before that it stood in quotes."""
-    inline = _PANIC_INLINE.match(rest)
-    return inline["message"] if inline else next(following, rest).strip()

@@ -3,6 +3,7 @@
 * `fields`: the names of its fields
 * `rows`: how its rows are read
 * `facts`: what a row says of its result and its task
+* `verdicts`: single tests that a row tells of, and the final answer
 * `failures`: the failed attempts that still stand
 * `files`: the files of a run
 * `at_hand`: rollouts that a script has at hand

@@ -11,12 +11,7 @@ from collections.abc import Mapping, Sequence
 from itertools import compress
 from typing import Any, NamedTuple
 
-from nemo_gym.rollout_compare.producers.gym.fields import (
-    COMPLETED_PATH,
-    FAULT_PATHS,
-    KEY_CANDIDATES,
-    RESULT_PATHS,
-)
+from nemo_gym.rollout_compare.producers.gym.fields import COMPLETED_PATH, FAULT_PATHS, KEY_CANDIDATES, RESULT_PATHS
 from nemo_gym.rollout_compare.producers.json_rows import dig
 from nemo_gym.rollout_compare.schema import CompareInputError, Mark, Mask, MaskKind, Row, identity_of, label_of, text_of
 

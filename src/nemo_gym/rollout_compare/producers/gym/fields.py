@@ -34,7 +34,18 @@ INPUT_PATH = "responses_create_params.input"
 
 #: Where a row holds its verifier's output: a log's place, else the first of the others that is not blank.
 LOGS_PATH = "verifier_logs_dir"
-OUTPUT_PATHS = ("test_output", "verifier_stdout", "verifier_output")
+OUTPUT_PATHS = (
+    *("test_output", "verifier_stdout", "verifier_output"),
+    *("container_stderr", "judge_output", "judge_text", "details"),
+)
+JSON_OUTPUTS = ("details",)
+MORE_LOGS = ("log_dir",)
+
+#: Where a row says what became of single tests: SWE-bench's report, by itself or under the instance's name.
+TESTS_PATHS = ("tests_status", "metadata.eval_report")
+
+#: Where the agent's final answer is: a patch, or the last thing that it said.
+ANSWER_PATHS = ("model_patch", "patch", "response.output")
 
 #: Fields that may hold a task's id, best first.
 KEY_CANDIDATES = (

@@ -6,15 +6,20 @@ from nemo_gym.rollout_compare.files.inputs import Input
 from nemo_gym.rollout_compare.files.lines import iter_lines
 from nemo_gym.rollout_compare.producers.gym.facts import label_for_message, results_of
 from nemo_gym.rollout_compare.producers.gym.fields import (
+    ANSWER_PATHS,
     ASKED_FIELD,
     ATTEMPT_PATHS,
     INPUT_PATH,
+    JSON_OUTPUTS,
     LOGS_PATH,
+    MORE_LOGS,
     OUTPUT_PATHS,
     RESULT_FIELDS,
     RESULT_PATHS,
+    TESTS_PATHS,
     key_fields,
 )
+from nemo_gym.rollout_compare.producers.gym.verdicts import answer_of, tests_of
 from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, parse_object
 from nemo_gym.rollout_compare.producers.row_format import RowFormat
 from nemo_gym.rollout_compare.schema import input_numbers, task_input
@@ -44,5 +49,11 @@ ROLLOUTS = RowFormat(
     input_text=task_input,
     logs=LOGS_PATH,
     outputs=OUTPUT_PATHS,
+    json_outputs=JSON_OUTPUTS,
+    more_logs=MORE_LOGS,
+    tests=TESTS_PATHS,
+    tests_of=tests_of,
+    answers=ANSWER_PATHS,
+    answer_of=answer_of,
     doubt=seems_to_hold_inputs,
 )

@@ -54,8 +54,11 @@ def contents(result: CompareResult, title: str) -> dict[str, Any]:
         "differ": [numbers[task] for task in result.join_check.tasks_differ if task in numbers],
         "flips": {str(numbers[flip.task]): _flip(flip) for flip in result.flips},
         "clusters": [
-            [safe.name(one.signature), one.winner.value, [numbers[task] for task in one.tasks if task in numbers]]
-            for one in result.clusters
+            [safe.name(one.signature), [numbers[task] for task in one.tasks if task in numbers]] for one in result.clusters
+        ],
+        "other_reasons": [
+            [*map(safe.name, (one.old_signature, one.new_signature)), [numbers[task] for task in one.tasks]]
+            for one in result.other_reasons
         ],
     }
 
@@ -73,12 +76,13 @@ def _head(result: CompareResult) -> dict[str, Any]:
         return {"verdict": counted(len(result.tasks), "task"), "means": "", "tone": "", "lines": []}
     verdict, means = verdict_text(figures), means_text(figures)
     rest = decision.removeprefix(f"{verdict}: {means}").removeprefix("; ")
-    _, _, first, *lines = difference_lines(result)
-    assert first == decision
+    _, _, _, *lines = difference_lines(result)
+    means, _, more = means.partition("; ")
+    lines = [more, *lines] if more else lines
     return {
         "verdict": safe.name(verdict),
         "means": means.replace("->", "to"),
-        "tasks": rest,
+        "tasks": safe.name(rest),
         "tone": _TONES.get(figures.verdict, ""),
         "lines": [safe.name(line.replace(" -> ", " to ")) for line in _sentences(lines)],
     }
@@ -141,6 +145,9 @@ def _flip(flip: Flip) -> dict[str, Any]:
         "new": _evidence(flip.new),
         "broken": [safe.name(one) for one in tests.broken] if tests else [],
         "fixed": [safe.name(one) for one in tests.fixed] if tests else [],
+        "not_run": [safe.name(one) for one in tests.not_run] if tests else [],
+        "rates": [safe.name(f"{one.test}: {one.old} to {one.new}") for one in tests.changed] if tests else [],
+        "same_answer": flip.same_answer,
         "signature": safe.name(flip.signature) if flip.signature else None,
         "repeats": repeats_text(flip.repeats).replace(" -> ", " to ") if flip.repeats else None,
         "noise": within_noise(flip),

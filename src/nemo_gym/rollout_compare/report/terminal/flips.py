@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from nemo_gym.rollout_compare.explain.evidence import source_text
+from nemo_gym.rollout_compare.explain.evidence import is_silent, source_text
 from nemo_gym.rollout_compare.report.terminal.difference import repeats_text
 from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT, label, listed, section
-from nemo_gym.rollout_compare.schema import Cluster, Evidence, Flip, Side, TestChanges, reward_text
+from nemo_gym.rollout_compare.schema import Cluster, Evidence, Flip, OtherReasons, Side, TestChanges, reward_text
+from nemo_gym.rollout_compare.text.folding import folded
 from nemo_gym.rollout_compare.text.terminal import one_line
 from nemo_gym.rollout_compare.text.words import counted
 
@@ -16,17 +17,54 @@ WHERE_LIMIT = 400
 #: The order of flips that is not that of their labels.
 BY_SIZE = "size"
 TESTS_NAMED = 10
+SAMPLE_LINES = 5
+REASONS_NAMED = 10
 
 
-def cluster_lines(clusters: Sequence[Cluster]) -> Iterator[str]:
-    """The signatures that several flips have in common, and their tasks."""
+def any_output(flips: Sequence[Flip]) -> bool:
+    """Whether any flip has verifier output, or names a place for it, on either side."""
+    return not all(is_silent(evidence) for flip in flips for evidence in (flip.old, flip.new))
+
+
+def cluster_lines(clusters: Sequence[Cluster], flips: Sequence[Flip] = (), *, output: bool = True) -> Iterator[str]:
+    """The signatures that several flips have in common, each with the output of one flip and the others' names."""
     common = [cluster for cluster in clusters if len(cluster.tasks) > 1]
     if not common:
         return
-    yield from section("Flips with the same last error", len(common))
+    by_task = {flip.comparison.task: flip for flip in flips}
+    yield from section("Flips with the same cause", len(common))
     for cluster in common:
-        yield f"{len(cluster.tasks)} {cluster.winner}-win flips: {one_line(cluster.signature, LABEL_LIMIT)}"
-        yield f"    {listed(cluster.tasks)}"
+        yield f"{cluster.old_wins} lost, {cluster.new_wins} won: {one_line(cluster.signature, LABEL_LIMIT)}"
+        first, *others = cluster.tasks
+        sample = by_task.get(first)
+        lines = _losing_lines(sample)[-SAMPLE_LINES:] if sample and output else []
+        if lines:
+            yield f"    {label(first)} ends with:"
+            yield from (f"    | {line}".rstrip() for line in lines)
+            yield f"    also: {listed(others)}"
+        else:
+            yield f"    {listed(cluster.tasks)}"
+
+
+def _losing_lines(flip: Flip) -> Sequence[str]:
+    evidence = flip.evidence(flip.comparison.loser) if flip.comparison.loser else None
+    return evidence.lines if evidence else ()
+
+
+def other_reason_lines(groups: Sequence[OtherReasons]) -> Iterator[str]:
+    """The tasks that fail on both sides, but not for the same reason."""
+    if not groups:
+        return
+    total = sum(len(group.tasks) for group in groups)
+    yield from section("Failing on both sides for another reason", total)
+    for group in groups[:REASONS_NAMED]:
+        yield f"{counted(len(group.tasks), 'task')}: {one_line(group.new_signature, LABEL_LIMIT)}"
+        yield f"    before: {one_line(group.old_signature, LABEL_LIMIT)}"
+        yield f"    {listed(group.tasks)}"
+    if len(groups) > REASONS_NAMED:
+        rest = sum(len(group.tasks) for group in groups[REASONS_NAMED:])
+        pairs = counted(len(groups) - REASONS_NAMED, "other pair")
+        yield f"... and {counted(rest, 'more task')} with {pairs} of reasons"
 
 
 def by_size(flip: Flip) -> tuple[bool, float, str]:
@@ -72,6 +110,10 @@ def _flip(flip: Flip, sides: int) -> Iterator[str]:
             yield f"    {side} agent error: {one_line(facts.agent_error, LABEL_LIMIT)}"
         if facts.failure_kind:
             yield f"    {side} scored with failure_kind={one_line(facts.failure_kind, LABEL_LIMIT)} (not masked)"
+    if flip.signature:
+        yield f"    cause: {one_line(flip.signature, LABEL_LIMIT)}"
+    if flip.same_answer:
+        yield "    same answer: the verifier disagrees with itself"
     yield from _tests(flip.tests)
     assert task.winner is not None
     for side in (task.winner.other, task.winner)[:sides]:
@@ -81,11 +123,17 @@ def _flip(flip: Flip, sides: int) -> Iterator[str]:
 
 
 def _tests(tests: TestChanges | None) -> Iterator[str]:
+    """The tests that changed: a file that all have in common once, the parameters of one test together."""
     if tests is None:
         return
-    for kind, names in (("broken", tests.broken), ("fixed", tests.fixed)):
+    for kind, names in (("broken", tests.broken), ("fixed", tests.fixed), ("not run", tests.not_run)):
         if names:
-            yield f"    {kind} tests ({len(names)}): {listed(names, TESTS_NAMED)}"
+            file, some = folded(names)
+            where = f" of {label(file)}" if file else ""
+            yield f"    {kind} tests{where} ({len(names)}): {listed(some, TESTS_NAMED)}"
+    if tests.changed:
+        rates = [f"{test.test} {test.old} -> {test.new}" for test in tests.changed]
+        yield f"    other pass rates ({len(rates)}): {listed(rates, TESTS_NAMED)}"
 
 
 def _evidence(side: Side, evidence: Evidence) -> Iterator[str]:

@@ -9,7 +9,14 @@ from msgspec import Struct
 from nemo_gym.rollout_compare.report.notes import TASKS_IN_JSON_ONLY, note_message, note_names
 from nemo_gym.rollout_compare.report.terminal.decision import decision_text
 from nemo_gym.rollout_compare.report.terminal.difference import difference_lines
-from nemo_gym.rollout_compare.report.terminal.flips import BY_SIZE, by_size, cluster_lines, flip_lines
+from nemo_gym.rollout_compare.report.terminal.flips import (
+    BY_SIZE,
+    any_output,
+    by_size,
+    cluster_lines,
+    flip_lines,
+    other_reason_lines,
+)
 from nemo_gym.rollout_compare.report.terminal.masked import changed_first, masked_line
 from nemo_gym.rollout_compare.report.terminal.provenance import source_text
 from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT, label, listed, section
@@ -67,15 +74,7 @@ def report_lines(result: CompareResult, shown: Shown | None = None) -> Iterator[
     yield ""
     yield from _table(result.counts())
     yield from difference_lines(result)
-    if shown.shows(Category.FLIPPED):
-        yield from cluster_lines(result.clusters)
-    for title, category in (("Flips", Category.FLIPPED), ("Flips with agent errors", Category.FLIPPED_AGENT_ERROR)):
-        flips = [flip for flip in result.flips if flip.comparison.category is category]
-        if shown.shows(category) and (flips or category is Category.FLIPPED):
-            if shown.sort == BY_SIZE:
-                flips.sort(key=by_size)
-            sides, hide = shown.sides(), shown.hide_noise
-            yield from flip_lines(title, flips, most=shown.max_flips, sides=sides, hide_noise=hide)
+    yield from _flips(result, shown)
     for title, category, line in _LISTS:
         if shown.shows(category):
             tasks = result.by_category(category)
@@ -92,6 +91,21 @@ def join_lines(result: CompareResult) -> Iterator[str]:
     """How the tasks were joined, and whether they are the same tasks."""
     yield f"join key: {_key(result, Side.OLD)}, {_key(result, Side.NEW)}"
     yield from _join_check(result.join_check)
+
+
+def _flips(result: CompareResult, shown: Shown) -> Iterator[str]:
+    """What flips have in common, the flips of both kinds, and what fails on both sides for another reason."""
+    if shown.shows(Category.FLIPPED):
+        yield from cluster_lines(result.clusters, result.flips, output=shown.output)
+    for title, category in (("Flips", Category.FLIPPED), ("Flips with agent errors", Category.FLIPPED_AGENT_ERROR)):
+        flips = [flip for flip in result.flips if flip.comparison.category is category]
+        if shown.shows(category) and (flips or category is Category.FLIPPED):
+            if shown.sort == BY_SIZE:
+                flips.sort(key=by_size)
+            sides, hide = shown.sides() if any_output(result.flips) else 0, shown.hide_noise
+            yield from flip_lines(title, flips, most=shown.max_flips, sides=sides, hide_noise=hide)
+    if shown.shows(Category.FLIPPED):
+        yield from other_reason_lines(result.other_reasons)
 
 
 def _rows(result: CompareResult, side: Side) -> str:

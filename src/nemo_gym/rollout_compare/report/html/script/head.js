@@ -49,7 +49,7 @@ function drawFigures() {
   const margin = data.figures && data.figures.margin ? data.figures.margin.margin : 0;
   const costs = costRows();
   const parts = [
-    section(counted(tasks.length, 'task'), countsBar(), changes(width)),
+    section(counted(tasks.length, 'task'), countsBar(), tasks.some((task) => task.flip) ? changes(width) : null),
     rows.length ? section(`Change and its 95% interval, in ${unit}`, intervals(width, rows, { zero: 0, text, margin })) : null,
     section('New reward against old', against(width)),
     ...((data.figures && data.figures.subsets) || []).map((subsets) => {

@@ -15,9 +15,9 @@ const list = { entries: [], order: [], drawn: new Map(), height: 30, haystacks: 
 
 function haystack(task) {
   if (!list.haystacks[task.number]) {
-    const flip = task.flip || { signature: '', broken: [], fixed: [] };
+    const flip = task.flip || { signature: '', broken: [], fixed: [], not_run: [] };
     const said = [task.old, task.new].flatMap((told) => (told ? [told.masked, told.error, told.failure] : []));
-    list.haystacks[task.number] = [task.label, task.fate, flip.signature, ...flip.broken, ...flip.fixed, ...said].filter(Boolean).join('\n').toLowerCase();
+    list.haystacks[task.number] = [task.label, task.fate, flip.signature, ...flip.broken, ...flip.fixed, ...flip.not_run, ...said].filter(Boolean).join('\n').toLowerCase();
   }
   return list.haystacks[task.number];
 }
@@ -58,14 +58,21 @@ function grouped(found) {
   };
   for (const task of found) {
     const cause = causes.get(task.number);
-    if (task.flip && cause !== undefined && data.clusters[cause][2].length > 1) {
-      add(`cause ${cause}`, [0, cause], `${task.fate}: ${data.clusters[cause][0]}`, task);
-    } else if (task.flip && task.flip.noise) add(`noise ${task.fate}`, [3, FATES.indexOf(task.fate)], `${task.fate}, within noise`, task);
-    else if (task.flip) add(task.fate, [FATES.indexOf(task.fate) + 1, 0], `${task.fate}, no cause in common`, task);
-    else add(task.fate, [4, FATES.indexOf(task.fate)], task.fate, task);
+    if (task.flip && cause !== undefined && data.clusters[cause][1].length > 1) {
+      const lost = data.clusters[cause][1].some((number) => tasks[number].fate === 'lost');
+      add(`cause ${cause}`, [lost ? 0 : 2, cause], data.clusters[cause][0], task);
+    } else if (task.flip && task.flip.noise) add(`noise ${task.fate}`, [4, FATES.indexOf(task.fate)], 'within noise', task);
+    else if (task.flip) add(task.fate, [task.fate === 'lost' ? 1 : 3, 0], 'no cause in common', task);
+    else add(task.fate, [5, FATES.indexOf(task.fate)], '', task);
   }
   const order = [...groups.values()].sort((a, b) => a.rank[0] - b.rank[0] || a.rank[1] - b.rank[1]);
-  return order.flatMap((group) => [`${group.members.length.toLocaleString('en')} ${group.title}`, ...group.members]);
+  return order.flatMap((group) => [`${fates(group.members)}${group.title && `: ${group.title}`}`, ...group.members]);
+}
+
+function fates(members) {
+  const counts = FATES.map((fate) => [members.filter((task) => task.fate === fate).length, fate]).filter(([number]) => number);
+  return counts.map(([number, fate]) => `${number.toLocaleString('en')} ${fate}`).join(', ');
+
 }
 
 function refill() {
@@ -146,7 +153,7 @@ function drawTools() {
   const counts = Object.fromEntries(FATES.map((fate) => [fate, tasks.filter((task) => task.fate === fate).length]));
   const option = (value, text) => h('option', { value, selected: state.only === value }, text);
   const group = (title, options) => (options.length ? h('optgroup', { label: title }, options) : null);
-  const shared = data.clusters.map(([signature, winner, members], index) => [signature, winner, members, index]).filter(([, , members]) => members.length > 1);
+  const shared = data.clusters.map(([signature, members], index) => [signature, members, index]).filter(([, members]) => members.length > 1);
   const sets = data.tasksets ? [...new Set(tasks.map(taskset))].filter(Boolean) : [];
   list.search = h('input', { type: 'search', placeholder: 'Search tasks, errors, tests', 'aria-label': 'Search', oninput: () => go({ q: list.search.value }) });
   list.chips = FATES.filter((fate) => counts[fate]).map((fate) =>
@@ -155,7 +162,7 @@ function drawTools() {
   list.only = h('select', { 'aria-label': 'Narrow to', onchange: () => go({ only: list.only.value }) },
     option('', 'all of these'),
     group('Kind', Object.entries(ONLY).filter(([, [, test]]) => tasks.some(test)).map(([value, [text]]) => option(value, text))),
-    group('Cause', shared.map(([signature, , members, index]) => option(`cause:${index}`, `${signature.slice(0, 80)} (${members.length})`))),
+    group('Cause', shared.map(([signature, members, index]) => option(`cause:${index}`, `${signature.slice(0, 80)} (${members.length})`))),
     group('Taskset', sets.map((name) => option(`taskset:${name}`, name.slice(0, 80)))));
   list.sort = h('select', { 'aria-label': 'Sorted by', onchange: () => go({ sort: list.sort.value }) }, SORTS.map(([value, text]) => h('option', { value }, `by ${text}`)));
   list.room = h('div', { class: 'room', role: 'rowgroup' });

@@ -31,7 +31,7 @@ function start() {
   if (state.task === null && !phone()) {
     refill();
     const first = list.order[0];
-    if (first !== undefined && tasks[first].flip) state.task = first;
+    if (first !== undefined) state.task = first;
   }
   show();
   byId('skip').addEventListener('click', (event) => {

@@ -11,7 +11,7 @@ const tasks = data.tasks.map(([label, category, winner, before, after], number) 
 });
 const numbers = new Map(tasks.map((task) => [task.label, task.number]).reverse());
 const causes = new Map();
-for (const [index, [, , members]] of data.clusters.entries()) {
+for (const [index, [, members]] of data.clusters.entries()) {
   for (const number of members) causes.set(number, index);
 }
 

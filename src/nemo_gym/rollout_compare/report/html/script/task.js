@@ -31,15 +31,16 @@ function tests(names, title, sign, fate) {
 
 function company(task) {
   const cause = causes.get(task.number);
-  if (cause === undefined || !task.flip) return null;
-  const [signature, , members] = data.clusters[cause];
+  if (!task.flip) return null;
+  if (cause === undefined) return task.flip.signature ? h('p', { class: 'cause' }, task.flip.signature) : null;
+  const [signature, members] = data.clusters[cause];
   const others = members.length - 1;
-  if (!others) return h('p', { class: 'said' }, signature);
+  if (!others) return h('p', { class: 'cause' }, signature);
   const link = h('a', { href: linkTo({ only: `cause:${cause}`, show: [], q: '' }), onclick: (event) => {
     event.preventDefault();
     go({ only: `cause:${cause}`, show: [], q: '', ...(phone() ? { task: null } : {}) }, true);
   } }, `as in ${counted(others, 'other task')}`);
-  return h('p', { class: 'said' }, `${signature}, `, link);
+  return h('p', { class: 'cause' }, `${signature}, `, link);
 }
 
 function against_it(name, told) {
@@ -69,12 +70,18 @@ function drawTask() {
     h('p', { class: 'sub' }, h('b', { class: task.fate }, `${SIGNS[task.fate]} ${sentence(task)}`), ` Reward: ${rewards.join(', ')}.`));
   const fill = (parts) => place.append(...[parts].flat(2).filter(Boolean));
   fill(company(task));
+  if (flip && flip.same_answer) fill(h('p', { class: 'said' }, 'Both sides end in the same answer: the verifier disagrees with itself.'));
   if (flip && flip.repeats) fill(h('p', { class: 'said' }, flip.repeats));
   for (const name of ['old', 'new']) fill(against_it(name, task[name]).map((text) => h('p', { class: 'said' }, text)));
   if (data.differ.includes(task.number)) fill(h('p', { class: 'said' }, 'The two runs were asked differently, though the task has one name.'));
+  for (const [before, after, members] of data.other_reasons) {
+    if (members.includes(task.number)) fill(h('p', { class: 'said' }, `It fails on both sides, for another reason: old ${before}; new ${after}`));
+  }
   if (!flip) return;
   fill(tests(flip.broken, 'Broken tests', '✕', 'lost'));
   fill(tests(flip.fixed, 'Fixed tests', '✓', 'won'));
+  fill(tests(flip.not_run, 'Tests that did not run', '–', 'soft'));
+  fill(tests(flip.rates, 'Tests passed in other shares of the attempts', '~', 'soft'));
   if (flip.old || flip.new) fill([h('h3', null, 'What the verifiers said'), h('div', { class: 'two' }, evidence('old', task), evidence('new', task))]);
   fill(transcripts(task));
 }

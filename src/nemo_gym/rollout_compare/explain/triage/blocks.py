@@ -1,0 +1,257 @@
+"""The errors of an output in its order: what test programs say about a failed test, and what single lines say."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from nemo_gym.rollout_compare.explain.triage.errors import ErrorLine, Weight, error_line, is_exception, telling
+from nemo_gym.rollout_compare.explain.triage.noise import is_noise
+from nemo_gym.rollout_compare.text.plain import unboxed
+
+_PYTEST = re.compile(r"E(?: {2,}|$)")
+_PYTEST_CAPTURED = re.compile(r"-{3,}+ (?:Captured|generated) ")
+_PYTEST_SECTION = re.compile(r"={3,}|_{3,}|(?:_ ){3,}")
+_WHERE = re.compile(r"\+ {1,9}where ")
+_TRACEBACK = re.compile(r"[ |]*+Traceback \(most recent call last\):")
+_RUST_PANIC = re.compile(r"thread '[^']*+' (?:\(\d++\) )?+panicked at ")
+_PANIC_INLINE = re.compile(r"'(?P<message>.*)', [^\s:]++:\d++:\d++$")
+
+_UNITTEST = re.compile(r"(?:FAIL|ERROR): \S++ \(")
+_GO_RUN = re.compile(r"=== (?:RUN|CONT|NAME) ++(\S++)")
+_GO_END = re.compile(r" *+--- (PASS|FAIL|SKIP): (\S++)")
+_GO_LOG = re.compile(r" {4,}+\w++\.go:\d++: ?(?P<message>.*)")
+_TESTIFY = re.compile(r"\s++Error:\s++(?P<message>\S.*)")
+_JEST = re.compile(r" *+\u25cf (?!Console)\S")
+_VITEST = re.compile(r" *+FAIL {2}\S++(?: > |$)")
+_NUMBERED = re.compile(r" *+\d++\) (?P<rest>\S.*)")
+_SUREFIRE = re.compile(r".*<<< (?:FAILURE|ERROR)!(?! -- in )(?! - in )")
+_GTEST = re.compile(r"[^\s:]++:\d++: Failure$|.*\(\d++\): error$")
+_GTEST_END = re.compile(r"\[ {2}(FAILED|SKIPPED) {1,2}\] |\[ {7}(OK) \] ")
+_NOT_OK = re.compile(r" *+not ok\b(?!.*# (?:TODO|SKIP))(?P<rest>.*)")
+_TESTDOX = re.compile(r" [\u2718\u2717] ")
+_CMAKE = re.compile(r"CMake Error at \S++")
+_TEST_UNIT = re.compile(r"Failure: test\w*+\([\w:]++\)$")
+_TEST_UNIT_SOURCE = re.compile(r"[^\s:]++:\d++:in |\s++(?:=> )?+\d++: ")
+_RSPEC = "Failure/Error:"
+
+
+class Reader:
+    """Reads the lines of an output one after the other; each step may look at those that follow."""
+
+    def __init__(self, said: Sequence[str]) -> None:
+        self._said = said
+        self._at = 0
+        self._go_logs: dict[str, list[str]] = {}
+        self._go_test = ""
+        self._go_failed = False
+
+    def errors(self) -> Iterator[ErrorLine]:
+        """All errors in the order of the output."""
+        while self._at < len(self._said):
+            line = self._said[self._at]
+            self._at += 1
+            yield from self._step(line)
+
+    def _step(self, line: str) -> Iterator[ErrorLine]:
+        text = line.strip()
+        if _PYTEST.match(line):
+            yield self._pytest(line)
+        elif _PYTEST_CAPTURED.match(line):
+            self._skip_captured()
+        elif _TRACEBACK.match(line):
+            yield from self._traceback(line)
+        elif panic := _RUST_PANIC.match(line):
+            yield telling(self._panic(line[panic.end() :]))
+        elif _GO_RUN.match(line) or _GO_END.match(line) or _GO_LOG.match(line):
+            yield from self._go(line)
+        else:
+            yield from self._by_program(line, text)
+
+    def _by_program(self, line: str, text: str) -> Iterator[ErrorLine]:
+        if _JEST.match(line) or _VITEST.match(line) or _SUREFIRE.match(line) or _TESTDOX.match(line):
+            yield from self._own(self._next_text())
+        elif numbered := _NUMBERED.match(line):
+            yield from self._numbered(line, numbered["rest"])
+        elif _TEST_UNIT.match(line):
+            yield from self._test_unit()
+        elif text.startswith(_RSPEC):
+            yield from self._rspec(line)
+        elif _GTEST.match(text):
+            yield from self._gtest()
+        elif not_ok := _NOT_OK.match(line):
+            yield self._not_ok(not_ok["rest"])
+        elif _CMAKE.match(text):
+            yield telling(self._next_text())
+        elif found := error_line(unboxed(line)):
+            yield self._continued(found)
+
+    def _peek(self) -> str:
+        return self._said[self._at] if self._at < len(self._said) else ""
+
+    def _next_text(self) -> str:
+        """The next line that is not a box's edge, which is thereby read."""
+        while self._at < len(self._said):
+            text = unboxed(self._said[self._at])
+            self._at += 1
+            if text:
+                return text
+        return ""
+
+    def _own(self, message: str) -> Iterator[ErrorLine]:
+        if message and not is_noise(message):
+            yield ErrorLine(Weight.OWN, self._with_values(message))
+
+    def _with_values(self, message: str) -> str:
+        """A message that ends in a colon goes on in the next line."""
+        if message.endswith(":") and self._peek().strip() and is_exception(message):
+            return f"{message} {self._peek().strip()}"
+        return message
+
+    def _pytest(self, first: str) -> ErrorLine:
+        """Lines that pytest marks with `E`: the message comes first, unless it is the source that could not be read."""
+        block = [first]
+        while _PYTEST.match(self._peek()):
+            block.append(self._peek())
+            self._at += 1
+        block = [text for line in block if (text := line[1:].strip())] or [""]
+        message = next((line for line in block if is_exception(line)), block[0])
+        where = next((line for line in block if _WHERE.match(line)), "")
+        return ErrorLine(Weight.OWN, f"{message} {where}" if where and len(message.split()) <= 3 else message)
+
+    def _skip_captured(self) -> None:
+        """What pytest shows of a failed test's own output comes after the error and may hold anything."""
+        while self._at < len(self._said) and not _PYTEST_SECTION.match(self._peek()):
+            self._at += 1
+
+    def _traceback(self, line: str) -> Iterator[ErrorLine]:
+        """All of a traceback stands further right than its head, but for the exception, whatever its name is."""
+        indent = len(line) - len(line.lstrip(" |"))
+        while self._at < len(self._said):
+            text = self._said[self._at]
+            self._at += 1
+            rest = text[indent:]
+            if text[:indent].strip(" |") or (rest and not rest[0].isspace()):
+                message = rest.strip()
+                if not is_noise(message):
+                    yield telling(self._with_values(message))
+                return
+
+    def _panic(self, rest: str) -> str:
+        """Since Rust 1.73 the message is on a line of its own, before that it stood in quotes."""
+        inline = _PANIC_INLINE.match(rest)
+        return inline["message"] if inline else self._next_text() or rest
+
+    def _go(self, line: str) -> Iterator[ErrorLine]:
+        """A test's logs are told when it has failed, or after it did; those of a test that passed say nothing."""
+        if begun := _GO_RUN.match(line):
+            self._go_test, self._go_failed = begun[1], False
+        elif ended := _GO_END.match(line):
+            word, test = ended.groups()
+            logs = self._go_logs.pop(test, [])
+            self._go_test, self._go_failed = test, word == "FAIL"
+            if word == "FAIL":
+                yield from (ErrorLine(Weight.OWN, message) for message in logs[:1])
+        elif log := _GO_LOG.match(line):
+            testify = _TESTIFY.match(self._said[min(self._at + 1, len(self._said) - 1)])
+            message = log["message"].strip() or (testify["message"] if testify else "")
+            if self._go_failed and message:
+                yield ErrorLine(Weight.OWN, message)
+            elif message:
+                self._go_logs.setdefault(self._go_test, []).append(message)
+
+    def _numbered(self, line: str, rest: str) -> Iterator[ErrorLine]:
+        """`1) suite` of mocha, whose title ends in a colon; `1) Class::test` of PHPUnit and JUnit; `1) Failure:`."""
+        indent = len(line) - len(line.lstrip())
+        start = self._at
+        if "::" in rest or rest.endswith(")"):
+            yield from self._own(self._next_text())
+        elif rest in {"Failure:", "Error:"}:  # minitest
+            self._next_text()
+            yield from self._expected_and_actual()
+        elif indent and not self._peek().strip().startswith(_RSPEC):
+            titles = 0
+            while not rest.endswith(":") and titles < _MOST_TITLES:
+                rest, titles = self._next_text(), titles + 1
+            if rest.endswith(":"):
+                yield from self._own(self._next_text())
+            else:
+                self._at = start
+
+    def _expected_and_actual(self) -> Iterator[ErrorLine]:
+        message = self._next_text()
+        following = self._peek().strip()
+        if following.startswith(("Actual:", "got:", "<")) or message.endswith(":"):
+            message = f"{message} {following}"
+        yield from self._own(message)
+
+    def _rspec(self, line: str) -> Iterator[ErrorLine]:
+        """The source comes first; what was expected stands further right, an exception's name as far as the source."""
+        indent = len(line) - len(line.lstrip())
+        while self._at < len(self._said):
+            following = self._peek()
+            text = following.strip()
+            if is_exception(text) or text.startswith("expected") or len(following) - len(text) <= indent - 2:
+                break
+            self._at += 1
+        yield from self._expected_and_actual()
+
+    def _test_unit(self) -> Iterator[ErrorLine]:
+        """The place and the source come first."""
+        while _TEST_UNIT_SOURCE.match(self._peek()):
+            self._at += 1
+        yield from self._expected_and_actual()
+
+    def _gtest(self) -> Iterator[ErrorLine]:
+        """The message counts if its test is said to have failed, or is never heard of again."""
+        message = self._next_text()
+        for line in self._said[self._at : self._at + _GTEST_LINES]:
+            if ended := _GTEST_END.match(line):
+                if not ended[1]:
+                    return
+                break
+        following = self._peek().strip()
+        yield ErrorLine(Weight.OWN, f"{message}\n{following}" if message.endswith(":") else message)
+
+    def _not_ok(self, rest: str) -> ErrorLine:
+        """TAP's own explanation, in comments or YAML, else the test's name."""
+        previous = ""
+        for line in [*self._said[self._at : self._at + _TAP_LINES], ""]:
+            text = line.strip()
+            if previous.startswith(("ok ", "not ok ")):
+                break
+            start = next((start for start in ("# ", "error: ", "message: ") if previous.startswith(start)), "")
+            said = previous.removeprefix(start).strip(" '\"")
+            said = text if said in {"|-", "|", ">-"} else said
+            if start and not is_noise(said) and not said.startswith(("at ", "Failed", "Subtest: ")):
+                return ErrorLine(Weight.OWN, self._yaml_name() + said)
+            previous = text
+        return ErrorLine(Weight.VAGUE, f"not ok{rest}")
+
+    def _yaml_name(self) -> str:
+        """The exception's name, which `node --test` tells after its message."""
+        for line in self._said[self._at : self._at + _TAP_LINES]:
+            name = line.strip().removeprefix("name: ").strip("'")
+            if name != line.strip():
+                return f"{name}: " if is_exception(name) else ""
+            if line.strip() == "...":
+                break
+        return ""
+
+    def _continued(self, found: ErrorLine) -> ErrorLine:
+        """Some messages end where their point begins."""
+        weight, message = found
+        following = unboxed(self._peek())
+        if message == "cannot find symbol":
+            for line in self._said[self._at : self._at + 4]:
+                if line.strip().startswith("symbol:"):
+                    return ErrorLine(weight, f"{message}: {' '.join(line.split()[1:])}")
+        because = following.removeprefix("cause: ")
+        if "No solution found when" in message and because.startswith("Because "):
+            return ErrorLine(weight, f"No solution found: {because.partition(' and ')[0]}")
+        if message.endswith(":") and is_exception(message) and following:
+            return ErrorLine(weight, f"{message} {following}")
+        return found
+
+
+_MOST_TITLES = 8
+_GTEST_LINES = 200
+_TAP_LINES = 16

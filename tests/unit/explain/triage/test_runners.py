@@ -1,0 +1,268 @@
+"""The readers on real output of their programs, whole and cut."""
+
+import pytest
+
+from nemo_gym.rollout_compare.explain.triage import read_test_file, read_tests
+from nemo_gym.rollout_compare.explain.triage.js_json import failure_messages
+from tests.triage_support import SAMPLES, sample, words
+
+MONEY = {
+    "money > adds numbers": "passed",
+    "money > throws an error on a bad key": "passed",
+    "money > rounding > rounds half up": "failed",
+    "money > rounding > rounds down": "skipped",
+    "tax > adds numbers": "failed",
+}
+
+
+def under(file: str) -> dict[str, str]:
+    return {f"{file} > {name}": outcome for name, outcome in MONEY.items()}
+
+
+JAVA = {"parses": "error", "rounds": "failed", "adds": "passed", "waits": "skipped"}
+CTEST = {
+    "reads": "passed",
+    "writes": "failed",
+    "waits": "error",
+    "crashes": "error",
+    "gone": "error",
+    "later": "skipped",
+}
+RSPEC = {
+    "Money adds": "passed",
+    "Money raises an error on nil": "passed",
+    "Money when rounding rounds half up": "failed",
+    "Money when rounding parses": "failed",
+    "Money when rounding waits": "skipped",
+}
+RUBY = {"adds": "passed", "rounds": "failed", "parses": "error", "waits": "skipped"}
+
+#: What is named, and whether everything is.
+RUNS: dict[str, tuple[dict[str, str], bool]] = {
+    "jest-verbose.txt": (
+        {**under("t/money.test.js"), "t/one.test.js > stands alone": "passed", "t/broken.test.js": "failed"},
+        True,
+    ),
+    "jest.txt": (
+        {
+            "t/money.test.js > money > rounding > rounds half up": "failed",
+            "t/money.test.js > tax > adds numbers": "failed",
+            "t/one.test.js": "passed",
+            "t/broken.test.js": "failed",
+        },
+        False,
+    ),
+    "jest.json": ({**MONEY, "stands alone": "passed"}, True),
+    "vitest-verbose.txt": ({**under("money.test.mjs"), "one.test.mjs > stands alone": "passed"}, True),
+    "vitest.txt": (
+        {
+            "money.test.mjs > money > rounding > rounds half up": "failed",
+            "money.test.mjs > tax > adds numbers": "failed",
+            "one.test.mjs": "passed",
+        },
+        False,
+    ),
+    "vitest.json": ({**MONEY, "stands alone": "passed"}, True),
+    "mocha.txt": ({**MONEY, "stands alone": "passed"}, True),
+    "mocha.json": (
+        {**{name.replace(" > ", " "): said for name, said in MONEY.items()}, "stands alone": "passed"},
+        True,
+    ),
+    "mocha-tap.txt": (
+        {**{name.replace(" > ", " "): said for name, said in MONEY.items()}, "stands alone": "passed"},
+        True,
+    ),
+    "node-spec.txt": (MONEY, True),
+    "node-tap.txt": (MONEY, True),
+    "maven.txt": (
+        {
+            "org.acme.TaxTest": "passed",
+            "org.acme.MoneyTest": "failed",
+            "org.acme.MoneyTest.parses": "error",
+            "org.acme.MoneyTest.rounds": "failed",
+        },
+        True,
+    ),
+    "gradle.txt": ({f"MoneyTest > {name}": said.replace("error", "failed") for name, said in JAVA.items()}, True),
+    "ant.txt": ({f"MoneyTest.{name}": said for name, said in JAVA.items()}, True),
+    "ctest.txt": (CTEST, True),
+    "ctest-verbose.txt": (CTEST, True),
+    "ctest-failure.txt": (CTEST, True),
+    "gtest.txt": (
+        {
+            "Money.Adds": "passed",
+            "Money.Rounds": "failed",
+            "Money.Waits": "skipped",
+            "All/Tax.IsPositive/0": "passed",
+            "All/Tax.IsPositive/1": "failed",
+        },
+        True,
+    ),
+    "phpunit.txt": (
+        {
+            "MoneyTest::testParses": "error",
+            "MoneyTest::testRoundsHalfUp": "failed",
+            'MoneyTest::testRate with data set "none"': "failed",
+        },
+        False,
+    ),
+    "phpunit-testdox.txt": (
+        {
+            "Money > Adds": "passed",
+            "Money > Rounds half up": "failed",
+            "Money > Parses": "failed",
+            "Money > Waits": "skipped",
+            "Money > Rate with data set #0": "passed",
+            'Money > Rate with data set "none"': "failed",
+        },
+        True,
+    ),
+    "minitest-verbose.txt": ({f"TestMoney#test_{name}": said for name, said in RUBY.items()}, True),
+    "minitest.txt": ({"TestMoney#test_rounds": "failed", "TestMoney#test_parses": "error"}, False),
+    "test-unit-verbose.txt": ({f"TestMoney#test_{name}": said for name, said in RUBY.items()}, True),
+    "rspec-documentation.txt": (RSPEC, True),
+    "rspec.json": (RSPEC, True),
+    "rspec.txt": ({name: said for name, said in RSPEC.items() if said == "failed"}, False),
+    "prove-verbose.txt": (
+        {
+            "t/money.t > reads": "passed",
+            "t/money.t > rounds": "failed",
+            "t/money.t > test 3": "skipped",
+            "t/money.t > parses": "skipped",
+            "t/money.t > exits with an error when the file is missing": "passed",
+            "t/tax.t > reads": "passed",
+        },
+        True,
+    ),
+    "automake.txt": ({"reads.sh": "passed", "rounds.sh": "failed", "waits.sh": "skipped"}, True),
+    "sympy.txt": (
+        {
+            "sympy/core/tests/test_cache.py:test_cacheit_doc": "passed",
+            "sympy/core/tests/test_cache.py:test_cacheit_unhashable": "passed",
+            "sympy/core/tests/test_cache.py:test_cachit_exception": "passed",
+            "sympy/core/tests/test_cache.py:test_cached_property": "passed",
+            "sympy/core/tests/test_cache.py:test_lazy_function": "passed",
+            "sympy/core/tests/test_cache.py:test_zz_raises": "error",
+            "sympy/core/tests/test_cache.py:test_zz_fails": "failed",
+            "sympy/core/tests/test_singleton.py:test_Singleton": "passed",
+            "sympy/core/tests/test_singleton.py:test_singleton_redefinition": "passed",
+            "sympy/core/tests/test_singleton.py:test_names_in_namespace": "passed",
+        },
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_whole_run(name: str) -> None:
+    expected, whole = RUNS[name]
+    results = read_tests(sample(f"runners/{name}"))
+
+    assert words(results) == expected
+    assert results is not None
+    assert results.truncated is not whole
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_that_was_cut_is_truncated_if_a_test_is_lost(name: str) -> None:
+    lines = sample(f"runners/{name}").splitlines()
+    passed = [test for test, said in RUNS[name][0].items() if said == "passed"]
+    for start, end in ((0, len(lines) // 2), (len(lines) // 3, len(lines) - len(lines) // 3)):
+        results = read_tests("\n".join(lines[start:end]))
+        named = words(results).values() if results else []
+        assert results is None or results.truncated or len(passed) == list(named).count("passed")
+    hole = ["[... 120 lines omitted ...]"]
+    results = read_tests("\n".join([*lines[: len(lines) // 3], *hole, *lines[len(lines) // 2 :]]))
+    assert results is None or results.truncated
+
+
+@pytest.mark.parametrize("name", ["jest.json", "vitest.json", "mocha.json", "rspec.json"])
+def test_json_reports_are_read_from_files_as_well(name: str) -> None:
+    data = (SAMPLES / "runners" / name).read_bytes()
+    assert words(read_test_file(f"logs/{name}", data)) == RUNS[name][0]
+    cut = read_test_file(name, data[: len(data) // 2])
+    assert cut is None or cut.truncated
+
+
+def test_json_reports_say_why_tests_failed() -> None:
+    # Terminal colours are gone, and only a message's first line counts.
+    assert failure_messages(sample("runners/mocha.json")) == [
+        "AssertionError: Expected values to be strictly equal:",
+        "no rate",
+    ]
+    assert failure_messages(sample("runners/rspec.json")) == [
+        "expected: 4",
+        'ArgumentError: invalid value for Integer(): "x"',
+    ]
+    assert failure_messages(sample("runners/vitest.json")) == [
+        "AssertionError: expected 3 to be 4 // Object.is equality",
+        "Error: no rate",
+    ]
+    assert failure_messages("plain text") is None
+    assert failure_messages('{"stats": {}, "tests": [{"title": "a", "err": {}}]}') is None
+
+
+NEXTEST = """
+    Starting 5 tests across 2 binaries
+        PASS [   0.005s] shop basket::adds
+        FAIL [   0.007s] shop::it rounds
+  TRY 1 FAIL [   0.004s] shop flaky
+  TRY 2 PASS [   0.004s] shop flaky
+     SIGABRT [   0.030s] (4/5) shop crashes
+     TIMEOUT [  60.004s] shop waits
+     Summary [   0.012s] 5 tests run: 2 passed, 2 failed, 1 timed out, 0 skipped
+        FAIL [   0.007s] shop::it rounds
+"""
+KARMA = """
+HeadlessChrome 120.0.0 (Linux x86_64) money rounds half up FAILED
+    Expected 3 to be 4.
+HeadlessChrome 120.0.0 (Linux x86_64): Executed 2 of 2 (1 FAILED) (0.01 secs / 0.002 secs)
+"""
+REDIS = """
+[ok]: SET and GET an item (3 ms)
+[err]: MGET against non existing key in tests/unit/type/string.tcl
+Expected 'a' to be equal to 'b'
+[skip]: slow one: Not supported in this configuration
+!!! WARNING The following tests failed:
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "whole"),
+    [
+        (
+            NEXTEST,
+            {
+                "shop basket::adds": "passed",
+                "shop::it rounds": "failed",
+                "shop flaky": "passed",
+                "shop crashes": "error",
+                "shop waits": "error",
+            },
+            True,
+        ),
+        (KARMA, {"money rounds half up": "failed"}, False),
+        (
+            REDIS,
+            {
+                "SET and GET an item": "passed",
+                "MGET against non existing key": "failed",
+                "slow one: Not supported in this configuration": "skipped",
+            },
+            True,
+        ),
+        (
+            "rounds(org.acme.T)  Time elapsed: 0.03 s  <<< FAILURE!\nTests run: 1, x",
+            {"org.acme.T.rounds": "failed"},
+            False,
+        ),
+        ("[ RUN      ] Money.Crashes\nSegmentation fault", {"Money.Crashes": "error"}, False),
+    ],
+    ids=["nextest", "karma", "redis", "surefire 2", "googletest that crashed"],
+)
+def test_lines_as_documents_show_them(text: str, expected: dict[str, str], whole: bool) -> None:
+    results = read_tests(text)
+
+    assert words(results) == expected
+    assert results is not None
+    assert results.truncated is not whole
