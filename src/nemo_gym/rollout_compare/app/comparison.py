@@ -22,7 +22,7 @@ from nemo_gym.rollout_compare.engine.runs import run_tables
 from nemo_gym.rollout_compare.engine.workers import default_jobs
 from nemo_gym.rollout_compare.explain.findings import with_findings
 from nemo_gym.rollout_compare.explain.logs import LogRoots
-from nemo_gym.rollout_compare.explain.transcripts import with_transcripts
+from nemo_gym.rollout_compare.explain.transcripts import with_steps
 from nemo_gym.rollout_compare.files.inputs import STDIN
 from nemo_gym.rollout_compare.producers import LocatedRun, Plan, Run, locate_run
 from nemo_gym.rollout_compare.report.terminal.flips import by_size
@@ -150,7 +150,7 @@ def compare_runs(
         result = with_findings(result, roots, options.tail, jobs)
         if options.html is None and not options.transcripts:
             return result
-        return with_transcripts(result, sorted(result.flips, key=by_size), options.html_limit * _CHARACTERS_A_MB)
+        return with_steps(result, sorted(result.flips, key=by_size), options.html_limit * _CHARACTERS_A_MB)
 
 
 def _questions(options: Options) -> Questions:
@@ -176,9 +176,7 @@ def _gated(result: CompareResult, rules: Sequence[str], allow: str | None) -> Co
     return replace(result, gate=check_rules(result, rules, allowed), notes=(*result.notes, *note))
 
 
-def _tables(
-    runs: Sequence[Run], plans: Sequence[Plan], jobs: int, watch: Watch, tell: Tell
-) -> dict[Side, Table]:
+def _tables(runs: Sequence[Run], plans: Sequence[Plan], jobs: int, watch: Watch, tell: Tell) -> dict[Side, Table]:
     """Each side's table, which nobody but the caller holds."""
     with watch(runs) as progress:
         tables = dict(zip(Side, run_tables(runs, plans, jobs, progress), strict=True))

@@ -63,14 +63,17 @@ def run_show(summary: str, options: Options, out: TextIO | None = None, *, title
 def _guarded(run: Callable[[TextIO], int], out: TextIO | None) -> int:
     """The status of a run that prints to a stream; an error is a line on standard error."""
     try:
-        stdout = sys.stdout if out is None else out
-        if stdout is None:
-            raise CompareInputError("cannot write standard output: it is closed")
         with _no_collection():
-            return run(stdout)
+            return run(_open(sys.stdout if out is None else out))
     except CompareInputError as error:
         print_error(str(error))
         return ERROR
+
+
+def _open(out: TextIO | None) -> TextIO:
+    if out is None:
+        raise CompareInputError("cannot write standard output: it is closed")
+    return out
 
 
 @contextmanager

@@ -20,9 +20,7 @@ _CLEAR = "\r\x1b[K"
 
 
 @contextmanager
-def stage_names(
-    *, quiet: bool = False, clock: Callable[[], float] = time.monotonic
-) -> Iterator[Callable[[str], None]]:
+def stage_names(*, quiet: bool = False, clock: Callable[[], float] = time.monotonic) -> Iterator[Callable[[str], None]]:
     """Something to tell what is done after reading: its name stands where the bars stood until the report comes.
 
     As with the bars nothing is shown within the first second, and nothing is left on the screen.

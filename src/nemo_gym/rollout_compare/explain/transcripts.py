@@ -19,7 +19,7 @@ MOST_STEPS = 2000
 _FLIPS_A_BATCH = 50
 
 
-def with_transcripts(result: CompareResult, flips: Sequence[Flip], limit: int) -> CompareResult:
+def with_steps(result: CompareResult, flips: Sequence[Flip], limit: int) -> CompareResult:
     """The result with the transcripts of flips, in the order given, of about so many characters at most.
 
     Args:
@@ -37,7 +37,6 @@ def with_transcripts(result: CompareResult, flips: Sequence[Flip], limit: int) -
                 return replace(result, transcripts=found)
             found[flip.task] = both
     return replace(result, transcripts=found)
-
 
 
 def _read(flips: Sequence[Flip]) -> Iterator[tuple[Flip, Transcripts]]:
@@ -72,20 +71,18 @@ def _cut(text: str) -> str:
 
 
 def side_by_side(old: Sequence[Step], new: Sequence[Step]) -> Iterator[tuple[int | None, int | None]]:
-    """The steps in rows: equal ones beside each other, between them those of one role as far as both sides have some."""
+    """The steps in rows: equal ones beside each other, between them the others in pairs."""
     for a, b, size in _equal(old, new):
         yield from _between(*a, *b)
         start, other = a[1], b[1]
         yield from ((start + i, other + i) for i in range(size))
 
 
-def _equal(
-    old: Sequence[Step], new: Sequence[Step]
-) -> Iterator[tuple[tuple[int, int], tuple[int, int], int]]:
+def _equal(old: Sequence[Step], new: Sequence[Step]) -> Iterator[tuple[tuple[int, int], tuple[int, int], int]]:
     """Runs of equal steps: the steps before them on either side, and how many follow these."""
     before_old = before_new = 0
-    keys = [list(map(_key, side)) for side in (old, new)]
-    for block in SequenceMatcher(None, *keys, autojunk=False).get_matching_blocks():
+    keys, others = ([_key(step) for step in side] for side in (old, new))
+    for block in SequenceMatcher(None, keys, others, autojunk=False).get_matching_blocks():
         yield (before_old, block.a), (before_new, block.b), block.size
         before_old, before_new = block.a + block.size, block.b + block.size
 

@@ -54,7 +54,9 @@ def table_of(result: CompareResult, kind: str) -> Iterator[str] | bytes:
     Raises:
         CompareInputError: pyarrow, which `.parquet` needs, is not installed.
     """
-    return {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}[kind](result)
+    if kind == ".parquet":
+        return _parquet(result)
+    return _csv(result) if kind == ".csv" else _jsonl(result)
 
 
 def _csv(result: CompareResult) -> Iterator[str]:

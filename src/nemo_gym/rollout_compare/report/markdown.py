@@ -74,7 +74,10 @@ def _sections(result: CompareResult, title: str) -> Iterator[tuple[str, list[lis
             yield "flip", [_fold(f"{heading} ({len(flips)})"), *(list(_flip(flip)) for flip in flips)]
     masked = result.by_category(Category.MASKED)
     if masked:
-        yield "masked task", [_fold(f"Masked ({len(masked)})"), *([f"* {code(masked_line(one)[2:])}"] for one in masked)]
+        yield (
+            "masked task",
+            [_fold(f"Masked ({len(masked)})"), *([f"* {code(masked_line(one)[2:])}"] for one in masked)],
+        )
     missing = result.by_category(Category.MISSING)
     if missing:
         lines = [[f"* {code(one.task)}: only in the {Side.OLD if one.old else Side.NEW} run"] for one in missing]

@@ -20,7 +20,6 @@ from nemo_gym.rollout_compare.schema import (
     Place,
     Provenance,
     ReadFile,
-    Record,
     Repeats,
     RunSource,
     Side,
@@ -135,9 +134,7 @@ def _flip(flip: FlipSummary, by_label: dict[str, TaskComparison], place: Place) 
 
 def _repeats(told: RepeatsSummary) -> Repeats:
     (old_solved, old_rows), (new_solved, new_rows) = (map(int, text.split("/")) for text in (told.old, told.new))
-    return Repeats(
-        old_solved, old_rows, new_solved, new_rows, told.p_value, told.within_noise, told.too_few_attempts
-    )
+    return Repeats(old_solved, old_rows, new_solved, new_rows, told.p_value, told.within_noise, told.too_few_attempts)
 
 
 def _source(source: SummarySource) -> RunSource:

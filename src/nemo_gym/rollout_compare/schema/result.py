@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from importlib import import_module
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from msgspec import Struct
 
@@ -19,10 +19,6 @@ from nemo_gym.rollout_compare.schema.side import Side
 from nemo_gym.rollout_compare.schema.statistics import Repeats, Statistics
 from nemo_gym.rollout_compare.schema.transcripts import Transcripts
 from nemo_gym.rollout_compare.text.words import masked_text
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
 
 #: Two rewards are the same result when they differ by at most this much.
 REWARD_TOLERANCE = 1e-9
@@ -331,13 +327,13 @@ class CompareResult(Struct, frozen=True):
         records: list[dict[str, Any]] = _report("facts").records_of(self)
         return records
 
-    def to_pandas(self) -> pd.DataFrame:
+    def to_pandas(self) -> Any:
         """The records as a data frame; needs pandas."""
         import pandas as pd
 
         return pd.DataFrame(_report("frames").columns_of(self))
 
-    def to_polars(self) -> pl.DataFrame:
+    def to_polars(self) -> Any:
         """The records as a data frame; needs polars."""
         import polars as pl
 

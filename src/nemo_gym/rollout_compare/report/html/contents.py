@@ -54,7 +54,8 @@ def contents(result: CompareResult, title: str) -> dict[str, Any]:
         "differ": [numbers[task] for task in result.join_check.tasks_differ if task in numbers],
         "flips": {str(numbers[flip.task]): _flip(flip) for flip in result.flips},
         "clusters": [
-            [safe.name(one.signature), [numbers[task] for task in one.tasks if task in numbers]] for one in result.clusters
+            [safe.name(one.signature), [numbers[task] for task in one.tasks if task in numbers]]
+            for one in result.clusters
         ],
         "other_reasons": [
             [*map(safe.name, (one.old_signature, one.new_signature)), [numbers[task] for task in one.tasks]]
@@ -67,7 +68,9 @@ def transcripts_by_size(result: CompareResult) -> list[tuple[str, dict[str, Any]
     """The transcripts of flips by the numbers of their tasks, the largest flips beyond noise first."""
     numbers = {task.task: number for number, task in enumerate(result.tasks)}
     told = [flip for flip in result.flips if flip.task in result.transcripts]
-    return [(str(numbers[flip.task]), _transcripts(result.transcripts[flip.task])) for flip in sorted(told, key=by_size)]
+    return [
+        (str(numbers[flip.task]), _transcripts(result.transcripts[flip.task])) for flip in sorted(told, key=by_size)
+    ]
 
 
 def _head(result: CompareResult) -> dict[str, Any]:

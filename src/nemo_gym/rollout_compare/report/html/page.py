@@ -39,9 +39,10 @@ def page(result: CompareResult, title: str, limit: int) -> bytes:
         "data": _within(result, title, limit),
         "script": script,
     }
-    text = _part("page.html")
     pieces = re.split(r"\{\{(\w+)\}\}", _part("page.html"))  # split once: no part is looked into
-    return "".join(parts[piece] if i % 2 else piece for i, piece in enumerate(pieces)).encode("utf-8", "backslashreplace")
+    return "".join(parts[piece] if i % 2 else piece for i, piece in enumerate(pieces)).encode(
+        "utf-8", "backslashreplace"
+    )
 
 
 def _part(name: str) -> str:
@@ -50,7 +51,10 @@ def _part(name: str) -> str:
 
 def _policy(script: str, style: str) -> str:
     """The security policy: the page's own script and style, told by their hashes, and nothing else."""
-    allowed = {name: b64encode(sha256(text.encode()).digest()).decode() for name, text in (("script", script), ("style", style))}
+    allowed = {
+        name: b64encode(sha256(text.encode()).digest()).decode()
+        for name, text in (("script", script), ("style", style))
+    }
     return "; ".join(
         [
             "default-src 'none'",
@@ -79,7 +83,9 @@ def _within(result: CompareResult, title: str, limit: int) -> str:
     told["transcripts"] = given
     if len(given) < len(both):
         missing = counted(len(both) - len(given), "flip")
-        told["left_out"].append(f"The transcripts of {missing} were left out to keep the page small; --html-limit keeps more.")
+        told["left_out"].append(
+            f"The transcripts of {missing} were left out to keep the page small; --html-limit keeps more."
+        )
     return safe.as_json(told)
 
 
@@ -96,4 +102,6 @@ def _without_evidence(told: dict[str, Any], room: int) -> list[str]:
                 flip[side]["lines"] = []
                 flip[side]["why"] = "left out to keep the page small"
         emptied += 1
-    return [f"The verifier output of {counted(emptied, 'flip')} was left out to keep the page small."] if emptied else []
+    return (
+        [f"The verifier output of {counted(emptied, 'flip')} was left out to keep the page small."] if emptied else []
+    )
