@@ -26,7 +26,7 @@ from nemo_gym.rollout_compare.join.joined import Join, join
 from nemo_gym.rollout_compare.producers import Plan, read_again
 from nemo_gym.rollout_compare.producers.gym.fields import key_fields
 from nemo_gym.rollout_compare.producers.gym.rows import ROLLOUTS
-from nemo_gym.rollout_compare.producers.json_lines import RowsFile, decoder_for
+from nemo_gym.rollout_compare.producers.json_lines import RowsFile, rows_decoder
 from nemo_gym.rollout_compare.schema import Attempt, Batch, Place, Record, Row, Side, Wanted
 from nemo_gym.rollout_compare.table.columns import Column
 from nemo_gym.rollout_compare.table.table import Table
@@ -137,7 +137,7 @@ def row_at(place: Place) -> Row:
 def batch_of(rows: Sequence[Mapping[str, Any]], key: str | None = None, fields: Sequence[str] | None = None) -> Batch:
     """Rows as one batch; every field that may be the key is asked for unless others are given."""
     paths = tuple(key_fields(key).all() if fields is None else fields)
-    decoder = decoder_for((*ROLLOUTS.paths, *paths))
+    decoder = rows_decoder(ROLLOUTS, paths)
     columns = list(zip(*map(decoder.pick, rows), strict=True)) if rows else decoder.columns([])
     return ROLLOUTS.batch(columns, paths, lines=range(1, len(rows) + 1), offsets=range(len(rows)))
 
@@ -173,7 +173,7 @@ def facts(table: Table) -> dict[str, Any]:
             for i in range(len(table))
         ],
         "keys": {path: column.first_missing for path, column in table.keys.items()},
-        "nameless": list(table.anonymous),
+        "anonymous": list(table.anonymous),
         "attempts": sorted(map(repr, attempts_of(table))),
     }
 

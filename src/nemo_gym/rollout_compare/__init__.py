@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from nemo_gym.rollout_compare.compare.task_side import summarize_side
     from nemo_gym.rollout_compare.explain.evidence import tail_lines, verifier_output
     from nemo_gym.rollout_compare.explain.findings import explain_flips
+    from nemo_gym.rollout_compare.explain.parted import aligned, parted, transcript_of
     from nemo_gym.rollout_compare.join.joined import detect_task_key
     from nemo_gym.rollout_compare.producers.gym import (
         agent_error,
@@ -35,15 +36,20 @@ if TYPE_CHECKING:
     from nemo_gym.rollout_compare.report import render_report, summary_dict, summary_schema
     from nemo_gym.rollout_compare.schema import (
         Category,
+        Change,
         Cluster,
         CompareInputError,
         CompareResult,
+        Cost,
         Evidence,
         Flip,
+        Parted,
         Side,
         Statistics,
+        Step,
         TaskComparison,
         TaskSide,
+        Truncated,
         Verdict,
     )
 
@@ -51,19 +57,25 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Category",
+    "Change",
     "Cluster",
     "CompareInputError",
     "CompareResult",
+    "Cost",
     "Evidence",
     "Flip",
+    "Parted",
     "RolloutCompareConfig",
     "Side",
     "Statistics",
+    "Step",
     "TaskComparison",
     "TaskSide",
+    "Truncated",
     "Verdict",
     "__version__",
     "agent_error",
+    "aligned",
     "compare_files",
     "compare_rollouts",
     "detect_task_key",
@@ -71,6 +83,7 @@ __all__ = [
     "load_rollouts",
     "mask_reason",
     "measured_failure_kind",
+    "parted",
     "render_report",
     "run_compare",
     "summarize_side",
@@ -79,6 +92,7 @@ __all__ = [
     "tail_lines",
     "task_id_of",
     "tasksets_of",
+    "transcript_of",
     "verifier_output",
 ]
 
@@ -90,6 +104,7 @@ _HOMES = {
     "compare.task_side": ("summarize_side",),
     "explain.evidence": ("tail_lines", "verifier_output"),
     "explain.findings": ("explain_flips",),
+    "explain.parted": ("aligned", "parted", "transcript_of"),
     "join.joined": ("detect_task_key",),
     "producers.gym": (
         "agent_error",
@@ -102,15 +117,20 @@ _HOMES = {
     "report": ("render_report", "summary_dict", "summary_schema"),
     "schema": (
         "Category",
+        "Change",
         "Cluster",
         "CompareInputError",
         "CompareResult",
+        "Cost",
         "Evidence",
         "Flip",
+        "Parted",
         "Side",
         "Statistics",
+        "Step",
         "TaskComparison",
         "TaskSide",
+        "Truncated",
         "Verdict",
     ),
 }

@@ -18,7 +18,7 @@ NAME = "nemo_gym.rollout_compare"
 
 #: What help may load of the package: the way to the parser, and the table that it is made from.
 LIGHT = {"__main__", "app", "app.cli", "app.gym", "app.interrupts", "app.options", "app.streams"}
-LIGHT |= {"compare", "compare.gate", "text", "text.terminal"}
+LIGHT |= {"compare", "compare.gate", "text", "text.terminal", "text.words"}
 
 LOADED = f"""
 import sys

@@ -180,7 +180,8 @@ def test_an_unreadable_input_is_an_error_and_no_gate() -> None:
 
 RULES_ARE = (
     "rules are flipped, lost, lost-beyond-noise, agent-error, masked, missing, inputs-differ, worse, not-shown, "
-    "coverage, regression"
+    "coverage, input-tokens, cached-tokens, output-tokens, reasoning-tokens, turns, tool-calls, seconds, dollars, "
+    "regression"
 )
 
 
@@ -318,5 +319,45 @@ def test_the_pattern_the_hints_and_the_help_are_made_from_the_table() -> None:
     assert rules_in_short() == (
         "flipped, lost (the old side wins), lost-beyond-noise, agent-error, masked, missing or inputs-differ, each "
         "with >N for more than N tasks or >N% of them (in quotes); worse (the verdict), not-shown (with --margin), "
-        "coverage<N% (measured on both sides); or regression (worse, missing, inputs-differ, coverage<95%)"
+        "coverage<N% (measured on both sides); input-tokens, cached-tokens, output-tokens, reasoning-tokens, turns, "
+        "tool-calls, seconds, dollars, each with >N for more than N times the cost; or regression (worse, missing, inputs-differ, coverage<95%)"
     )
+
+
+def costing(*costs: float) -> Rows:
+    """Rows that cost so many output tokens."""
+    usages = ({"output_tokens": cost} for cost in costs)
+    return [{"task_id": f"t{i}", "reward": 1, "response": {"usage": usage}} for i, usage in enumerate(usages)]
+
+
+@pytest.mark.parametrize(
+    ("rule", "new", "value", "tripped"),
+    [
+        # The factors are 1.5 and 2 in turn: their geometric mean is 1.73, and t(0.975; 7) s / sqrt(8) is 0.1286.
+        ("output-tokens > 1.5", [150, 200] * 4, "1.73 times the old cost (1.52 to 1.97)", True),
+        ("output-tokens>1.6", [150, 200] * 4, "1.73 times the old cost (1.52 to 1.97)", False),
+        ("output-tokens>2", [150, 200], "2 tasks with such a cost on both sides, it takes 6", True),
+        ("output-tokens>9", [150] * 8, "1.50 times the old cost in every task", False),
+        ("output-tokens>1.4", [150] * 8, "1.50 times the old cost in every task", True),
+        ("seconds>1.2", [150] * 8, "no task tells it on both sides", True),
+    ],
+)
+def test_a_cost_is_too_high_where_all_of_its_interval_is(
+    rule: str, new: list[float], value: str, tripped: bool
+) -> None:
+    result = compare_rollouts(costing(*[100] * len(new)), costing(*new))
+    (checked,) = check_rules(result, [rule])
+    assert checked == Rule(rule.replace(" ", ""), value, tripped)
+    assert rule_text(checked) == f"gate: {checked.rule}: {value}"
+
+
+@pytest.mark.parametrize(
+    "rule", ["output-tokens", "output-tokens>", "output-tokens<2", "tokens>2", "turns>-1", "turns>5%"]
+)
+def test_a_cost_needs_a_limit(rule: str) -> None:
+    assert not is_rule(rule)
+
+
+def test_how_a_rule_of_a_cost_is_written() -> None:
+    assert rule_form("turns") == "it is turns>N, N how many times the old cost is too much, such as 1.2"
+    assert "seconds, dollars, each with >N for more than N times the cost" in rules_in_short()

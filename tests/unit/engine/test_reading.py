@@ -14,7 +14,6 @@ from nemo_gym.rollout_compare.files.lines import BLOCK_BYTES
 from nemo_gym.rollout_compare.join.asked import count_fields
 from nemo_gym.rollout_compare.producers import Plan, json_lines
 from nemo_gym.rollout_compare.producers.gym.fields import key_fields
-from nemo_gym.rollout_compare.producers.gym.rows import ROLLOUTS
 from nemo_gym.rollout_compare.report.notes import note_message
 from nemo_gym.rollout_compare.schema import CompareInputError
 from tests.support import alone, facts, places, read_files, rows_file
@@ -116,15 +115,15 @@ class TestFieldsThatCannotBeTheKey:
 
     def test_they_are_asked_for_no_more(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         asked: list[Any] = []
-        decoder_for = vars(json_lines)["decoder_for"]
+        rows_decoder = vars(json_lines)["rows_decoder"]
 
-        def noted(fields: Any) -> Any:
+        def noted(form: Any, fields: Any) -> Any:
             asked.append(fields)
-            return decoder_for(fields)
+            return rows_decoder(form, fields)
 
-        monkeypatch.setattr(json_lines, "decoder_for", noted)
+        monkeypatch.setattr(json_lines, "rows_decoder", noted)
         read_files(file_of(tmp_path / "a.jsonl", [json.dumps(row).encode() for row in self.ROWS]), piece_bytes=1 << 24)
-        assert asked == [(*ROLLOUTS.paths, *key_fields(None).all()), (*ROLLOUTS.paths, "task_id")]
+        assert asked == [key_fields(None).all(), ("task_id",)]
 
 
 class TestRows:

@@ -75,7 +75,7 @@ class TestCopies:
     def test_a_failure_that_names_no_task_has_no_say(self, tmp_path: Path, copied: Callable[[Rows], Rows]) -> None:
         path = write_run(tmp_path / "r.jsonl", [attempt(0, 0, task_id="a", reward=1)], [attempt(5, 0)])
         table = table_of(copied(load_rollouts(path)))
-        assert facts(table)["nameless"] == [1]
+        assert facts(table)["anonymous"] == [1]
         assert table.keys["task_id"].first_missing is None
 
 

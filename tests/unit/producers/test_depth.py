@@ -81,7 +81,7 @@ class TestDecoders:
         for decode in (decoder.decode, plain.decode, parse_object, lambda line: decoder.columns([b"{}", line])):
             assert refused(decode, deepest) is None
             assert refused(decode, deeper) == "invalid JSON (nested too deeply)"
-        with pytest.raises((*json_rows._REFUSALS,)):
+        with pytest.raises((*json_rows.REFUSALS,)):
             fast.columns([deeper])
         with room_for_rows():
             assert repr(decoder.decode(deepest)) == repr(plain.decode(deepest))

@@ -22,6 +22,7 @@ from nemo_gym.rollout_compare.engine.runs import run_tables
 from nemo_gym.rollout_compare.engine.workers import default_jobs
 from nemo_gym.rollout_compare.explain.findings import with_findings
 from nemo_gym.rollout_compare.explain.logs import LogRoots
+from nemo_gym.rollout_compare.explain.parted import with_transcripts
 from nemo_gym.rollout_compare.explain.transcripts import with_steps
 from nemo_gym.rollout_compare.files.inputs import STDIN
 from nemo_gym.rollout_compare.producers import LocatedRun, Plan, Run, locate_run
@@ -147,7 +148,7 @@ def compare_runs(
         if not explain:
             return result
         tell("reading output")
-        result = with_findings(result, roots, options.tail, jobs)
+        result = with_findings(with_transcripts(result), roots, options.tail, jobs)
         if options.html is None and not options.transcripts:
             return result
         return with_steps(result, sorted(result.flips, key=by_size), options.html_limit * _CHARACTERS_A_MB)

@@ -22,6 +22,8 @@ The names are imported when they are first asked for: the command line's help re
 * `cluster`: related tasks kept together
 * `why_null`: why a figure is null
 * `distributions`: quantiles and tails of probability distributions
+* `changes`: the settings in which the runs differ
+* `costs`: what the runs cost
 * `gate`: whether a result keeps the rules that were asked for
 """
 

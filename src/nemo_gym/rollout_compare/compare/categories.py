@@ -8,6 +8,8 @@ from math import isnan
 
 from msgspec.structs import replace
 
+from nemo_gym.rollout_compare.compare.changes import compare_settings
+from nemo_gym.rollout_compare.compare.costs import compare_costs, truncated_answers
 from nemo_gym.rollout_compare.compare.groups import TASKSET, group_values
 from nemo_gym.rollout_compare.compare.measured import measured_tasks
 from nemo_gym.rollout_compare.compare.questions import NOTHING_MORE, Questions
@@ -71,6 +73,7 @@ def compare_tables(tables: dict[Side, Table], questions: Questions = NOTHING_MOR
     flips = tuple(_flip(tables, joined, number, task) for number, task in enumerate(tasks) if task.winner)
     agreeing = tuple(islice(_agreeing(tables, joined, tasks), MOST_AGREEING))
     anonymous = list(_anonymous(tables, joined))
+    settings_compared, changes = compare_settings(tables, joined.rows)
     tasks += anonymous
     return CompareResult(
         tasks=tasks,
@@ -94,6 +97,10 @@ def compare_tables(tables: dict[Side, Table], questions: Questions = NOTHING_MOR
         join_check=joined.check,
         statistics=_statistics(tables, joined, tasks, questions),
         anonymous=len(anonymous),
+        settings_compared=settings_compared,
+        changes=changes,
+        costs=compare_costs(tables, joined.rows, joined.tasks),
+        truncated=truncated_answers(tables),
     )
 
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from nemo_gym.rollout_compare.text.words import MEASURES
+
 if TYPE_CHECKING:  # the command line's help is made from these rules, and starts without results
     from nemo_gym.rollout_compare.schema import CompareResult, Rule
 
@@ -114,18 +116,20 @@ BUNDLES = {"regression": ("worse", "missing", "inputs-differ", "coverage<95%")}
 
 COVERAGE = "coverage"
 
+_TIMES = r"[0-9]{1,9}(?:\.[0-9]{1,9})?"
+
 _COUNTING = [name for name, rule in RULES.items() if rule.tasks]
 _PLAIN = [*(name for name in RULES if name not in _COUNTING), *BUNDLES]
 _NUMBER = r"[0-9]{1,18}"
 _PERCENT = r"[0-9]{1,3}(?:\.[0-9]{1,9})?"
 
 #: What a rule may begin with.
-RULE_NAMES = (*RULES, COVERAGE, *BUNDLES)
+RULE_NAMES = (*RULES, COVERAGE, *MEASURES, *BUNDLES)
 
 #: What a rule looks like.
 RULE_PATTERN = (
     rf" *(?:(?:{'|'.join(_COUNTING)})(?: *> *(?:{_NUMBER}|{_PERCENT} *%))?|{'|'.join(_PLAIN)}"
-    rf"|{COVERAGE} *< *{_PERCENT} *%) *"
+    rf"|{COVERAGE} *< *{_PERCENT} *%|(?:{'|'.join(MEASURES)}) *> *{_TIMES}) *"
 )
 
 
@@ -142,6 +146,8 @@ def rule_form(name: str) -> str:
     """How the rule of a name is written."""
     if name == COVERAGE:
         return "it is coverage<N%"
+    if name in MEASURES:
+        return f"it is {name}>N, N how many times the old cost is too much, such as 1.2"
     return f"it is {name}, {name}>N or {name}>N%, N a number" if name in _COUNTING else f"{name} takes no number"
 
 
@@ -151,7 +157,8 @@ def rules_in_short() -> str:
     counted = f"{', '.join(counting)} or {last}, each with >N for more than N tasks or >N% of them (in quotes)"
     bundles = (f"{name} ({', '.join(rules)})" for name, rules in BUNDLES.items())
     plain = [*map(_in_short, (name for name in _PLAIN if name in RULES)), f"{COVERAGE}<N% (measured on both sides)"]
-    return f"{counted}; {', '.join(plain)}; or {', '.join(bundles)}"
+    costs = f"{', '.join(MEASURES)}, each with >N for more than N times the cost"
+    return f"{counted}; {', '.join(plain)}; {costs}; or {', '.join(bundles)}"
 
 
 def _in_short(name: str) -> str:
@@ -176,6 +183,8 @@ def _check(result: CompareResult, text: str, allowed: frozenset[str]) -> Rule:
     if text.startswith(f"{COVERAGE}<"):
         share = _coverage(result, allowed)
         return Rule(text, f"{share:.1f}%", share < float(text.partition("<")[2].removesuffix("%")))
+    if name in MEASURES:
+        return _cost(result, text, name, float(limit))
     rule = RULES[name]
     if rule.tasks is None:
         assert rule.word
@@ -184,6 +193,21 @@ def _check(result: CompareResult, text: str, allowed: frozenset[str]) -> Rule:
     value = sum(task not in allowed for task in rule.tasks(result))
     most = float(limit.removesuffix("%")) / 100 * len(result.tasks) if limit.endswith("%") else int(limit or 0)
     return Rule(text, value, value > most)
+
+
+def _cost(result: CompareResult, text: str, name: str, limit: float) -> Rule:
+    """A cost is too high where all of its interval is; where there is no interval nothing is known to be well."""
+    from nemo_gym.rollout_compare.schema import Rule
+
+    ratio = next((cost.ratio for cost in result.costs if cost.measure == name), None)
+    if ratio is None:
+        return Rule(text, "no task tells it on both sides", tripped=True)
+    if ratio.times is None:
+        return Rule(text, ratio.reason or "", tripped=True)
+    if ratio.ci_low is None:
+        return Rule(text, f"{ratio.times:.2f} times the old cost in every task", ratio.times > limit)
+    times = f"{ratio.times:.2f} times the old cost ({ratio.ci_low:.2f} to {ratio.ci_high:.2f})"
+    return Rule(text, times, ratio.ci_low > limit)
 
 
 def _coverage(result: CompareResult, allowed: frozenset[str]) -> float:
@@ -211,6 +235,8 @@ def no_longer_needed(result: CompareResult, allowed: Allowed) -> tuple[str, ...]
 def rule_text(rule: Rule) -> str:
     """What a rule that tripped says."""
     known = RULES.get(re.split("[<>]", rule.rule)[0])
+    if rule.rule.partition(">")[0] in MEASURES:
+        return f"gate: {rule.rule}: {rule.value}"
     if known is None:
         return f"gate: {rule.rule}: {rule.value} of the tasks are measured on both sides"
     says = known.says(str(rule.value)) if known.tasks is None else _tasks(int(rule.value))

@@ -12,6 +12,7 @@ from nemo_gym.rollout_compare.compare.categories import MOST_AGREEING
 from nemo_gym.rollout_compare.engine.workers import map_by_processes, may_fork
 from nemo_gym.rollout_compare.explain.evidence import Output, Roots, is_silent, log_roots, nothing_said, output_of
 from nemo_gym.rollout_compare.explain.logs import LogRoots, Reports, is_certain_report, read_reports
+from nemo_gym.rollout_compare.explain.parted import with_transcripts
 from nemo_gym.rollout_compare.producers.again import read_again, together
 from nemo_gym.rollout_compare.schema import (
     DEFAULT_TAIL,
@@ -76,7 +77,7 @@ def explain_flips(result: CompareResult, roots: Roots, tail: int = DEFAULT_TAIL)
         roots: The folders of the runs, in which relative log paths are looked for after the current folder.
         tail: How many lines of verifier output are kept for each side of a flip; 0 for none.
     """
-    return with_findings(result, dict.fromkeys(Side, log_roots(roots)), tail)
+    return with_findings(with_transcripts(result), dict.fromkeys(Side, log_roots(roots)), tail)
 
 
 def with_findings(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
+from itertools import zip_longest
 
 from msgspec.structs import replace
 
+from nemo_gym.rollout_compare.explain.parted import aligned
 from nemo_gym.rollout_compare.producers.again import read_again
 from nemo_gym.rollout_compare.schema import CompareResult, Flip, Step, Transcripts, Wanted
 
@@ -71,28 +72,16 @@ def _cut(text: str) -> str:
 
 
 def side_by_side(old: Sequence[Step], new: Sequence[Step]) -> Iterator[tuple[int | None, int | None]]:
-    """The steps in rows: equal ones beside each other, between them the others in pairs."""
-    for a, b, size in _equal(old, new):
-        yield from _between(*a, *b)
-        start, other = a[1], b[1]
-        yield from ((start + i, other + i) for i in range(size))
-
-
-def _equal(old: Sequence[Step], new: Sequence[Step]) -> Iterator[tuple[tuple[int, int], tuple[int, int], int]]:
-    """Runs of equal steps: the steps before them on either side, and how many follow these."""
-    before_old = before_new = 0
-    keys, others = ([_key(step) for step in side] for side in (old, new))
-    for block in SequenceMatcher(None, keys, others, autojunk=False).get_matching_blocks():
-        yield (before_old, block.a), (before_new, block.b), block.size
-        before_old, before_new = block.a + block.size, block.b + block.size
-
-
-def _key(step: Step) -> tuple[str, ...]:
-    """What makes two steps the same, white space aside: what was done where a tool was called, else what was said."""
-    said = step.arguments if step.tool else step.text
-    return (step.role, step.tool or "", " ".join((said or "").split()))
-
-
-def _between(old: int, old_end: int, new: int, new_end: int) -> Iterator[tuple[int | None, int | None]]:
-    for i in range(max(old_end - old, new_end - new)):
-        yield (old + i if old + i < old_end else None, new + i if new + i < new_end else None)
+    """The steps in rows as `aligned` has them, but those between equal ones beside each other."""
+    olds: list[int] = []
+    news: list[int] = []
+    for before, after in aligned(old, new):
+        if before is not None and after is not None:
+            yield from zip_longest(olds, news)
+            olds, news = [], []
+            yield before, after
+        elif before is not None:
+            olds.append(before)
+        elif after is not None:
+            news.append(after)
+    yield from zip_longest(olds, news)

@@ -4,9 +4,11 @@
 * `row_format`: what a producer of JSON rows calls its fields, and what they say
 * `json_lines`: files of JSON rows as sources
 * `json_rows`: a line to the values of a few fields
+* `beside`: what stands in an object of a row beside the fields that are known
 * `depth`: how deep a row may be nested
 * `attempts`: attempts that were found one by one, made into batches
 * `again`: rows read again
+* `steps`: steps of a transcript, bounded and safe
 * `seems`: what a file that holds no run seems to be
 * `gym`: NeMo Gym's rollouts
 """

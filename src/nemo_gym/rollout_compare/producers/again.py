@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from msgspec.structs import replace
+
+from nemo_gym.rollout_compare.producers.steps import bounded
 from nemo_gym.rollout_compare.schema import Place, Record, Source, Wanted
 
 
@@ -25,7 +28,13 @@ def read_again(
     for _, group in groupby(order, key=numbers.__getitem__):
         same = list(group)
         found = places[same[0]].source.again([places[i] for i in same], wanted, grown=grown)
-        yield from zip(same, found, strict=True)
+        yield from zip(same, map(_bounded, found) if wanted.transcript else found, strict=True)
+
+
+def _bounded(record: Record | Exception) -> Record | Exception:
+    if isinstance(record, Exception) or record.transcript is None:
+        return record
+    return replace(record, transcript=bounded(record.transcript))
 
 
 def together(pairs: Sequence[tuple[Place, Place]], most: int) -> list[list[int]]:

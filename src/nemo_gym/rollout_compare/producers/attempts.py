@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
@@ -18,7 +18,10 @@ from nemo_gym.rollout_compare.schema import (
     attempt_part,
     identities_of,
     input_numbers,
+    setting_texts,
 )
+
+T = TypeVar("T")
 
 
 class Attempt(Struct, frozen=True, kw_only=True):
@@ -37,9 +40,11 @@ class Attempt(Struct, frozen=True, kw_only=True):
         has_output: Whether verifier output may be found when the attempt is read again.
         number: The attempt's number in its source, from 1: what a message calls it by.
         offset: What the source needs to read it again.
-        settings: What the attempt was run with, by name: model, temperature, limits, versions, digests.
-        measures: What it cost, by name: `input-tokens`, `cached-tokens`, `output-tokens`, `reasoning-tokens`, `turns`,
-            `tool-calls`, `seconds`, `dollars`.
+        settings: What the attempt was run with, by name: model, temperature, limits, versions, digests. Only what the
+            reader itself names: a run has a few names, whatever stands in it.
+        measures: What it cost, by the names in `text.words.MEASURES`; `truncated` is 1 for an answer that a limit
+            cut off, else 0.
+        has_transcript: Whether the attempt may tell what the agent did when it is read again.
     """
 
     ids: Mapping[str, Any]
@@ -55,6 +60,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
     offset: int = 0
     settings: Mapping[str, Any] = {}
     measures: Mapping[str, float] = {}
+    has_transcript: bool = True
 
 
 def batch_of(attempts: Sequence[Attempt], fields: Iterable[str], faults: Sequence[Fault] = (), last: int = 0) -> Batch:
@@ -78,9 +84,18 @@ def batch_of(attempts: Sequence[Attempt], fields: Iterable[str], faults: Sequenc
         identities={field: identities_of([one.ids.get(field) for one in attempts]) for field in fields},
         lines=[one.number for one in attempts],
         offsets=[one.offset for one in attempts],
+        settings=_by_name([setting_texts(one.settings) for one in attempts], None),
+        measures=_by_name([one.measures for one in attempts], math.nan),
+        has_transcript=bytes(one.has_transcript for one in attempts),
         faults=faults,
         last_line=last,
     )
+
+
+def _by_name(rows: Sequence[Mapping[str, T]], absent: T) -> dict[str, list[T]]:
+    """A column for each name that occurs in a row."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name, absent) for row in rows] for name in names}
 
 
 def _mask(reason: Mask | str | None) -> Mask | None:

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from nemo_gym.rollout_compare.files.inputs import Input, check_unchanged, gone, reading
 from nemo_gym.rollout_compare.files.lines import Block, Line, LineCount, Piece, iter_blocks, pieces_of
+from nemo_gym.rollout_compare.producers.beside import BesideDecoder
 from nemo_gym.rollout_compare.producers.contract import Plan
 from nemo_gym.rollout_compare.producers.depth import room_for_rows
 from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, NotAnObject, RowDecoder, parse_object
@@ -27,6 +28,20 @@ from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fie
 def decoder_for(paths: tuple[str, ...]) -> RowDecoder:
     """What gives the values at the paths of a row."""
     return RowDecoder(paths)
+
+
+@lru_cache(maxsize=32)
+def rows_decoder(form: RowFormat, fields: tuple[str, ...], reward: str | None = None) -> RowDecoder | BesideDecoder:
+    """What gives the values that `RowFormat.batch` takes: those at the format's paths, then those at the fields.
+
+    Args:
+        form: The format.
+        fields: The fields that may still be the key.
+        reward: The field that is the reward instead of the format's own.
+    """
+    first, *others = form.paths
+    paths = (reward or first, *others, *fields)
+    return BesideDecoder(paths, dict(form.extras.kinds), form.extras.beside) if form.extras else RowDecoder(paths)
 
 
 class JsonLines(Struct, frozen=True):
@@ -179,8 +194,7 @@ class RowsFile(JsonLines, frozen=True):
         self, lines: Sequence[Line], numbers: Sequence[int], offsets: Sequence[int], fields: tuple[str, ...], plan: Plan
     ) -> Batch:
         with room_for_rows():
-            paths = self.format.paths if plan.reward is None else (plan.reward, *self.format.paths[1:])
-            columns = decoder_for((*paths, *fields)).columns(lines)
+            columns = rows_decoder(self.format, fields, plan.reward).columns(lines)
             if plan.reward is not None:
                 columns[0] = [value if isinstance(value, float) else number_of(value) for value in columns[0]]
             return self.format.batch(columns, fields, lines=numbers, offsets=offsets, planned=plan.planned)

@@ -21,7 +21,7 @@ from nemo_gym.rollout_compare.schema import CompareInputError, Row
 _Tree = dict[str, "_Tree"]
 
 # What the fast decoder raises, for a line or for one of several, where the plain one has to be asked.
-_REFUSALS = (msgspec.MsgspecError, RecursionError, ValueError)
+REFUSALS = (msgspec.MsgspecError, RecursionError, ValueError)
 
 
 class InvalidLine(CompareInputError):
@@ -74,11 +74,17 @@ class RowDecoder:
     A path that a row does not have, or whose value is null, gives None.
     """
 
-    def __init__(self, paths: Sequence[str]) -> None:
-        """Prepare the decoders."""
+    def __init__(self, paths: Sequence[str], kinds: Mapping[str, Any] | None = None) -> None:
+        """Prepare the decoders.
+
+        Args:
+            paths: The paths.
+            kinds: For paths whose values the fast decoder need not build whole, what it makes of them instead. The
+                plain decoder gives the values as they are.
+        """
         self._names = [tuple(path.split(".")) for path in paths]
         try:
-            self._fast: _FastDecoder | None = _FastDecoder(self._names)
+            self._fast: FastDecoder | None = FastDecoder(self._names, kinds or {})
         except ValueError:  # a field that cannot be known beforehand, with a quote or a backslash in its name
             self._fast = None
 
@@ -87,7 +93,7 @@ class RowDecoder:
         if self._fast:
             try:
                 return tuple(value for (value,) in self._fast.columns([line]))
-            except _REFUSALS:
+            except REFUSALS:
                 pass
         return self.pick(parse_object(bytes(line)))
 
@@ -98,7 +104,7 @@ class RowDecoder:
         if self._fast:
             try:
                 return self._fast.columns(lines)
-            except _REFUSALS:
+            except REFUSALS:
                 pass
         return list(zip(*map(self.decode, lines), strict=True))
 
@@ -116,10 +122,13 @@ class _Column(NamedTuple):
     place: int
     attributes: Sequence[str]
     inside: Sequence[str]
+    absent: Any
 
     def of(self, values: Sequence[Any]) -> Sequence[Any]:
         """The path's values of rows that have these values under its first name."""
         if self.attributes:
+            if values.count(self.absent) == len(values):
+                return [None] * len(values)
             try:
                 values = list(map(attrgetter(".".join(self.attributes)), values))
             except AttributeError:  # a scalar, a list or null stands where a path goes on
@@ -127,25 +136,43 @@ class _Column(NamedTuple):
         return [dig(value, self.inside) for value in values] if self.inside else values
 
 
-class _FastDecoder:
-    """Decodes the wanted fields and skips over the rest; raises one of `_REFUSALS` where it cannot tell."""
+class FastDecoder:
+    """Decodes the wanted fields and skips over the rest; raises one of `REFUSALS` where it cannot tell."""
 
-    def __init__(self, wanted: list[tuple[str, ...]]) -> None:
+    def __init__(
+        self, wanted: Sequence[tuple[str, ...]], kinds: Mapping[str, Any] | None = None, whole: str | None = None
+    ) -> None:
+        """Prepare the decoder.
+
+        Args:
+            wanted: The paths of the wanted fields.
+            kinds: What is made of the values at some paths, where that is not simply the value.
+            whole: An object, named in a wanted path, that is refused if it has any other field than those wanted.
+
+        Raises:
+            ValueError: A field cannot be known beforehand.
+        """
         leaves = [_shortest(names, wanted) for names in wanted]
         tree: _Tree = {}
         for leaf in leaves:
             branch = tree
             for name in leaf:
                 branch = branch.setdefault(name, {})
-        row_type, attributes = _struct(tree)
+        row_type, attributes = _struct(tree, kinds or {}, whole)
         self._row: Callable[[bytes | memoryview], Any] = msgspec.json.Decoder(row_type).decode
         first = {name: place for place, name in enumerate(tree)}
         self._columns = [
-            _Column(first[leaf[0]], [attributes[leaf[:depth]] for depth in range(2, len(leaf) + 1)], names[len(leaf) :])
+            _Column(
+                first[leaf[0]],
+                [attributes[leaf[:depth]] for depth in range(2, len(leaf) + 1)],
+                names[len(leaf) :],
+                getattr(row_type(), attributes[leaf[:1]]),
+            )
             for names, leaf in zip(wanted, leaves, strict=True)
         ]
 
     def columns(self, lines: Sequence[bytes | memoryview]) -> list[Sequence[Any]]:
+        """For each path the values of all lines, of which there is at least one."""
         with shallow_only() as sure:
             if not sure and any(map(is_too_deep, lines)):
                 raise ValueError(TOO_DEEP)
@@ -153,7 +180,7 @@ class _FastDecoder:
         return [column.of(outermost[column.place]) for column in self._columns]
 
 
-def _shortest(names: tuple[str, ...], wanted: list[tuple[str, ...]]) -> tuple[str, ...]:
+def _shortest(names: tuple[str, ...], wanted: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     """The shortest wanted path that a wanted path lies in: below it everything is decoded."""
     return min((other for other in wanted if names[: len(other)] == other), key=len)
 
@@ -164,7 +191,9 @@ def _dig_attributes(value: object, attributes: Sequence[str]) -> Any:
     return value
 
 
-def _struct(tree: _Tree) -> tuple[type[msgspec.Struct], dict[tuple[str, ...], str]]:
+def _struct(
+    tree: _Tree, kinds: Mapping[str, Any], whole: str | None, path: tuple[str, ...] = ()
+) -> tuple[type[msgspec.Struct], dict[tuple[str, ...], str]]:
     """A decoder's type for an object with the given fields, and the attribute for each path.
 
     Attributes have made-up names: a field may be called anything, and no scalar has an attribute of these names.
@@ -177,9 +206,12 @@ def _struct(tree: _Tree) -> tuple[type[msgspec.Struct], dict[tuple[str, ...], st
         attributes[name,] = attribute
         renamed[attribute] = name
         if branch:
-            inner, below = _struct(branch)
-            attributes.update({(name, *path): inner_name for path, inner_name in below.items()})
+            inner, below = _struct(branch, kinds, whole, (*path, name))
+            attributes.update({(name, *rest): inner_name for rest, inner_name in below.items()})
             fields.append((attribute, inner | None | bool | int | float | str | list[Any], inner()))
         else:
-            fields.append((attribute, Any, None))
-    return msgspec.defstruct("Fields", fields, frozen=True, gc=False, rename=renamed), attributes
+            kind = kinds.get(".".join((*path, name)), Any)
+            fields.append((attribute, kind, msgspec.Raw() if kind is msgspec.Raw else None))
+    strict = path == (whole,)
+    made = msgspec.defstruct("Fields", fields, frozen=True, gc=False, rename=renamed, forbid_unknown_fields=strict)
+    return made, attributes

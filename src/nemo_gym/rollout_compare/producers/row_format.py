@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.files.inputs import Input
+from nemo_gym.rollout_compare.producers.beside import Beside
 from nemo_gym.rollout_compare.schema import (
     Batch,
     Fields,
@@ -18,12 +19,46 @@ from nemo_gym.rollout_compare.schema import (
     Output,
     Record,
     Row,
+    Step,
     Wanted,
     attempt_parts,
     identities_of,
 )
 
 Texts = Sequence[str | None]
+
+
+class Said(Struct, frozen=True):
+    """What rows say of how they were run, what that cost, and whether they tell what the agent did."""
+
+    settings: Mapping[str, Sequence[str | None]] = {}
+    measures: Mapping[str, Sequence[float]] = {}
+    has_transcript: bytes = b""
+
+
+class Extras(Struct, frozen=True):
+    """Where rows tell how they were run, what that cost, and what the agent did.
+
+    Attributes:
+        beside: An object of settings: of all its fields but some.
+        paths: Further fields that are read of every row.
+        kinds: What of their values need not be built whole.
+        said: What the values mean: a column for each path that is read of a row, and what stands beside.
+        steps: The fields that hold the transcript.
+        transcript: The steps that their values make, None where there are none.
+        texts: The fields that hold settings of which only length and hash are kept.
+        settings: These settings whole, by name, from the values of the fields.
+    """
+
+    beside: Beside
+    paths: tuple[str, ...]
+    kinds: tuple[tuple[str, Any], ...]
+    said: Callable[[Mapping[str, Sequence[Any]], Sequence[Any]], Said]
+    steps: tuple[str, ...]
+    transcript: Callable[[Sequence[Any]], tuple[Step, ...] | None]
+    texts: tuple[str, ...]
+    settings: Callable[[Sequence[Any]], Mapping[str, str]]
+
 
 Results = tuple[Sequence[float], Sequence[Mask | None], Sequence[Mark | None], Texts]
 """What rows say of their results: the finite reward or NaN, why the row does not count, agent error, failure kind."""
@@ -61,6 +96,7 @@ class RowFormat(Struct, frozen=True):
         answers: Where the agent's final answer is.
         answer_of: What these values say.
         doubt: What a file seems to hold of whose rows none has a reward, None if it may be a run.
+        extras: Where rows tell how they were run, None where they do not.
     """
 
     name: str
@@ -81,6 +117,7 @@ class RowFormat(Struct, frozen=True):
     answers: tuple[str, ...] = ()
     answer_of: Callable[[Sequence[Any]], str | None] = no_answer
     doubt: Callable[[Input], str | None] | None = None
+    extras: Extras | None = None
 
     @property
     def output_fields(self) -> tuple[str, ...]:
@@ -90,7 +127,8 @@ class RowFormat(Struct, frozen=True):
     @property
     def paths(self) -> tuple[str, ...]:
         """The fields that are read of every row; those that may name the task come after them."""
-        return (*self.results, *self.attempt, self.input, *self.output_fields, *self.tests)
+        more = self.extras.paths if self.extras else ()
+        return (*self.results, *self.attempt, self.input, *self.output_fields, *self.tests, *more)
 
     def batch(
         self,
@@ -105,7 +143,7 @@ class RowFormat(Struct, frozen=True):
         """Rows by the values of their fields.
 
         Args:
-            columns: The rows' values at `paths`, then at the fields.
+            columns: The rows' values at `paths`, then at the fields; last what stands beside, where that is read.
             fields: The fields that may still be the key.
             lines: The line that each row stands on.
             offsets: Where each row begins.
@@ -115,10 +153,17 @@ class RowFormat(Struct, frozen=True):
         Raises:
             CompareInputError: A value breaks a rule; the text does not say in which row.
         """
+        said = Said()
+        if self.extras:
+            *columns, beside = columns
+            if not planned and not failed:
+                said = self.extras.said(dict(zip(self.paths, columns, strict=False)), beside)
         taken = iter(columns)
         results = [next(taken) for _ in self.results]
         index, rollout, asked = next(taken), next(taken), next(taken)
         outputs = [next(taken) for _ in (*self.output_fields, *self.tests)]
+        for _ in self.extras.paths if self.extras else ():
+            next(taken)
         identities = {path: identities_of(values) for path, values in zip(fields, taken, strict=True)}
         if planned:
             results = [[None] * len(index)] * len(results)
@@ -135,6 +180,9 @@ class RowFormat(Struct, frozen=True):
             identities=identities,
             lines=lines,
             offsets=offsets,
+            settings=said.settings,
+            measures=said.measures,
+            has_transcript=said.has_transcript,
             has_a_say=self._names_a_task(identities, len(rewards)) if failed else None,
         )
 
@@ -147,13 +195,21 @@ class RowFormat(Struct, frozen=True):
         """The fields that are read again of a row."""
         asked = (self.input,) if wanted.task_input else ()
         outputs = (*self.output_fields, *self.tests) if wanted.output else ()
-        return (*wanted.fields, *asked, *outputs, *(self.answers if wanted.answer else ()))
+        steps = self.extras.steps if self.extras and wanted.transcript else ()
+        texts = self.extras.texts if self.extras and wanted.settings else ()
+        return (*wanted.fields, *asked, *steps, *texts, *outputs, *(self.answers if wanted.answer else ()))
 
     def record(self, values: Sequence[Any], wanted: Wanted, row: Row | None) -> Record:
         """What was wanted of a row, by its values at `paths_for`."""
         count = len(wanted.fields)
         rest = list(values[count:])
         asked = rest.pop(0) if wanted.task_input else None
+        transcript, settings = None, {}
+        if self.extras and wanted.transcript:
+            transcript, rest = self.extras.transcript(rest[: len(self.extras.steps)]), rest[len(self.extras.steps) :]
+        if self.extras and wanted.settings:
+            whole, rest = self.extras.settings(rest[: len(self.extras.texts)]), rest[len(self.extras.texts) :]
+            settings = {name: whole[name] for name in wanted.settings if name in whole}
         return Record(
             values=tuple(values[:count]),
             task_input=self.input_text(asked) if wanted.task_input else None,
@@ -161,6 +217,8 @@ class RowFormat(Struct, frozen=True):
             output=self._output(rest) if wanted.output else None,
             answer=self.answer_of(rest[len(rest) - len(self.answers) :]) if wanted.answer else None,
             row=row,
+            transcript=transcript,
+            settings=settings,
         )
 
     def _output(self, values: Sequence[Any]) -> Output:

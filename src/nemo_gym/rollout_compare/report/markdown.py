@@ -13,6 +13,7 @@ from typing import Final
 
 from nemo_gym.rollout_compare.explain.evidence import source_text as evidence_source
 from nemo_gym.rollout_compare.report.notes import TASKS_IN_JSON_ONLY, note_message, note_names
+from nemo_gym.rollout_compare.report.terminal.changes import change_lines, cost_lines, parted_lines
 from nemo_gym.rollout_compare.report.terminal.decision import decision_text
 from nemo_gym.rollout_compare.report.terminal.difference import difference_lines, repeats_text
 from nemo_gym.rollout_compare.report.terminal.flips import by_size
@@ -61,6 +62,10 @@ def _size(lines: Sequence[str]) -> int:
 def _sections(result: CompareResult, title: str) -> Iterator[tuple[str, list[list[str]]]]:
     """Each section: what it counts, empty where it is not folded; its head, then its blocks."""
     yield "", [list(_head(result, title))]
+    changed = [*change_lines(result), *cost_lines(result)]
+    if changed:
+        lines = [f"**{line[3:]}**" if line.startswith("## ") else f"* {code(line.strip())}" for line in changed if line]
+        yield "line", [_fold("What else changed, and what it cost"), *([line] for line in lines)]
     common = [cluster for cluster in result.clusters if len(cluster.tasks) > 1]
     if common:
         blocks = [[f"* {_company(one)}: {code(one.signature)}<br>{_listed(one.tasks)}"] for one in common]
@@ -141,6 +146,8 @@ def _flip(flip: Flip) -> Iterator[str]:
     for side, facts in ((Side.OLD, task.old), (Side.NEW, task.new)):
         if facts.agent_error:
             yield f"* {side} agent error: {code(facts.agent_error)}"
+    if flip.parted:
+        yield f"* {code(' '.join(line.strip() for line in parted_lines(flip.parted)), 500)}"
     yield from _tests(flip.tests)
     assert task.loser
     evidence = flip.evidence(task.loser)

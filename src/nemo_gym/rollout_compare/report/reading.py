@@ -12,8 +12,16 @@ from time import strptime
 from msgspec import ValidationError, convert
 
 from nemo_gym.rollout_compare.report.facts import SideFacts, side_of
-from nemo_gym.rollout_compare.report.shape import FlipSummary, RepeatsSummary, SideSummary, Summary, SummarySource
+from nemo_gym.rollout_compare.report.shape import (
+    ChangeSummary,
+    FlipSummary,
+    RepeatsSummary,
+    SideSummary,
+    Summary,
+    SummarySource,
+)
 from nemo_gym.rollout_compare.schema import (
+    Change,
     CompareInputError,
     CompareResult,
     Flip,
@@ -101,6 +109,10 @@ def result_of(summary: Summary, path: Path) -> CompareResult:
         join_check=summary.join_check,
         statistics=summary.statistics,
         gate=tuple(summary.gate.rules),
+        settings_compared=tuple(summary.settings_compared),
+        changes=tuple(map(_change, summary.changes)),
+        costs=tuple(summary.costs),
+        truncated=summary.truncated,
         run=Provenance(run.version, run.options, _source(run.old), _source(run.new)) if run else None,
         transcripts={
             one.task: Transcripts(tuple(one.old), tuple(one.new), tuple(one.rows)) for one in summary.transcripts
@@ -129,7 +141,12 @@ def _flip(flip: FlipSummary, by_label: dict[str, TaskComparison], place: Place) 
         signature=flip.signature,
         repeats=_repeats(flip.repeats) if flip.repeats else None,
         same_answer=flip.same_answer,
+        parted=flip.parted,
     )
+
+
+def _change(told: ChangeSummary) -> Change:
+    return Change(**{name: getattr(told, name) for name in told.__struct_fields__})
 
 
 def _repeats(told: RepeatsSummary) -> Repeats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta, Struct
@@ -10,14 +11,17 @@ from nemo_gym.rollout_compare.report.facts import Facts, TranscriptSummary
 from nemo_gym.rollout_compare.schema import (
     Category,
     Cluster,
+    Cost,
     Count,
     Evidence,
     JoinCheck,
     OtherReasons,
+    Parted,
     Probability,
     Rule,
     Statistics,
     TestChanges,
+    Truncated,
 )
 
 Winner: TypeAlias = Literal["old", "new"]
@@ -135,6 +139,32 @@ class RepeatsSummary(Struct, frozen=True):
     too_few_attempts: bool
 
 
+class ChangeSummary(Struct, frozen=True):
+    """A setting that is another in the new run, by the rows of tasks that both runs have.
+
+    Attributes:
+        field: The setting.
+        old: The 20 most common values of the old run's rows, each with how many rows have it. A long text is its length
+            and a hash; no secret is told.
+        new: The same of the new run.
+        old_values: How many values the old run's rows have.
+        new_values: The same of the new run.
+        tasks: For how many tasks the values differ.
+        total: How many tasks tell of the setting on both sides.
+        first_difference: Where a long text first differs, the first character being 1, in the first such task; null
+            for other settings, and where it was not looked up.
+    """
+
+    field: str
+    old: Mapping[str, Count]
+    new: Mapping[str, Count]
+    old_values: Count
+    new_values: Count
+    tasks: Count
+    total: Count
+    first_difference: int | None
+
+
 class FlipSummary(Struct, frozen=True):
     """Why a task flipped.
 
@@ -148,6 +178,7 @@ class FlipSummary(Struct, frozen=True):
         signature: The error that made the losing side fail with what varies taken out; null if it is not known.
         repeats: Attempts that solved it; null unless both sides have two rows or more, all 0 or 1.
         same_answer: Whether both sides end in the same answer, so that the verifier disagrees with itself.
+        parted: Where the agents parted; null where a transcript is missing, and after the first 500 flips.
     """
 
     task: str
@@ -159,6 +190,7 @@ class FlipSummary(Struct, frozen=True):
     signature: str | None
     repeats: RepeatsSummary | None
     same_answer: bool
+    parted: Parted | None
 
 
 class Gate(Struct, frozen=True):
@@ -219,6 +251,10 @@ class Summary(Struct, frozen=True):
         join: How the rows of the two sides were joined.
         join_check: Whether the tasks that were joined were given the same input.
         statistics: Whether the difference is real, over the tasks that both sides measured.
+        settings_compared: The settings that both runs tell.
+        changes: Those that differ, what matters most first.
+        costs: What the runs cost, by each measure that both tell.
+        truncated: Answers that a limit cut off; null where neither run tells.
         flips: Why each flip flipped, both kinds, in the order of `tasks`.
         clusters: Flips of one signature that are beyond noise, largest first; one flip alone is a cluster too.
         other_reasons: Tasks that fail on both sides with equal rewards, for another reason, largest group first.
@@ -235,6 +271,10 @@ class Summary(Struct, frozen=True):
     join: JoinedBy
     join_check: JoinCheck
     statistics: Statistics | None
+    settings_compared: list[str]
+    changes: list[ChangeSummary]
+    costs: list[Cost]
+    truncated: Truncated | None
     flips: list[FlipSummary]
     clusters: list[Cluster]
     other_reasons: list[OtherReasons]

@@ -12,6 +12,7 @@ from msgspec import to_builtins
 from nemo_gym.rollout_compare.report.facts import TranscriptSummary, facts_of
 from nemo_gym.rollout_compare.report.notes import note_text, solved_text
 from nemo_gym.rollout_compare.report.shape import (
+    ChangeSummary,
     Counts,
     FlipSummary,
     Gate,
@@ -27,6 +28,7 @@ from nemo_gym.rollout_compare.report.shape import (
 )
 from nemo_gym.rollout_compare.schema import (
     Category,
+    Change,
     CompareResult,
     Flip,
     Provenance,
@@ -55,6 +57,10 @@ def summary_dict(result: CompareResult) -> dict[str, Any]:
         ),
         join_check=result.join_check,
         statistics=result.statistics,
+        settings_compared=list(result.settings_compared),
+        changes=[_change(change) for change in result.changes],
+        costs=list(result.costs),
+        truncated=result.truncated,
         flips=[_flip(flip) for flip in result.flips],
         clusters=list(result.clusters),
         other_reasons=list(result.other_reasons),
@@ -99,6 +105,20 @@ def _flip(flip: Flip) -> FlipSummary:
         signature=flip.signature,
         repeats=_repeats(flip.repeats) if flip.repeats else None,
         same_answer=flip.same_answer,
+        parted=flip.parted,
+    )
+
+
+def _change(change: Change) -> ChangeSummary:
+    return ChangeSummary(
+        change.field,
+        change.old,
+        change.new,
+        change.old_values,
+        change.new_values,
+        change.tasks,
+        change.total,
+        change.first_difference,
     )
 
 

@@ -3,6 +3,8 @@
 * `batch`: rows as a reader hands them over, and where they can be read again
 * `identity`: what tells tasks and attempts apart
 * `task_input`: what the system was asked, as a number and as a label
+* `changes`: settings that differ, costs, where agents parted
+* `settings`: what an attempt was run with, as short texts
 * `result`: tasks, their sides and categories, the result
 * `figures`: evidence, changed tests, what a gate made of a result
 * `statistics`: the figures, and what may be said of the new side
@@ -11,6 +13,7 @@
 """
 
 from nemo_gym.rollout_compare.schema.batch import Batch, Output, Place, Record, Source, Step, Wanted, no_rows
+from nemo_gym.rollout_compare.schema.changes import Carrier, Change, Cost, Parted, Ratio, Truncated
 from nemo_gym.rollout_compare.schema.errors import CompareInputError, Fault
 from nemo_gym.rollout_compare.schema.figures import Count, Evidence, JoinCheck, Probability, Rule, TestChanges, TestRate
 from nemo_gym.rollout_compare.schema.identity import (
@@ -42,6 +45,17 @@ from nemo_gym.rollout_compare.schema.result import (
     TaskSide,
     reward_text,
 )
+from nemo_gym.rollout_compare.schema.settings import (
+    NONE,
+    SECRET,
+    UNKNOWN_IF_ABSENT,
+    is_secret,
+    long_text,
+    named_parts,
+    setting_text,
+    setting_texts,
+    summed_up,
+)
 from nemo_gym.rollout_compare.schema.side import Side
 from nemo_gym.rollout_compare.schema.statistics import (
     ByChance,
@@ -70,17 +84,23 @@ from nemo_gym.rollout_compare.schema.transcripts import Transcripts
 
 __all__ = [
     "DEFAULT_TAIL",
+    "NONE",
     "REWARD_TOLERANCE",
+    "SECRET",
+    "UNKNOWN_IF_ABSENT",
     "Attempt",
     "Batch",
     "ByChance",
     "CarriedBy",
+    "Carrier",
     "Category",
+    "Change",
     "Cluster",
     "Clustered",
     "CompareInputError",
     "CompareResult",
     "Conclusion",
+    "Cost",
     "Count",
     "Estimate",
     "Evidence",
@@ -104,10 +124,12 @@ __all__ = [
     "OnTheseTasks",
     "OtherReasons",
     "Output",
+    "Parted",
     "PassedKey",
     "Place",
     "Probability",
     "Provenance",
+    "Ratio",
     "ReadFile",
     "Record",
     "Repeats",
@@ -129,6 +151,7 @@ __all__ = [
     "TestRate",
     "ToDecide",
     "Transcripts",
+    "Truncated",
     "Twins",
     "Unmeasured",
     "Verdict",
@@ -142,9 +165,15 @@ __all__ = [
     "input_label",
     "input_labels",
     "input_numbers",
+    "is_secret",
     "label_of",
+    "long_text",
+    "named_parts",
     "no_rows",
     "reward_text",
+    "setting_text",
+    "setting_texts",
+    "summed_up",
     "task_input",
     "text_of",
 ]

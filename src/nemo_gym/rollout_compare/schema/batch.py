@@ -30,6 +30,9 @@ class Batch(Struct, frozen=True, kw_only=True):
             table had given up before.
         lines: The line that the row stands on, from 1, or its number in a source without lines.
         offsets: Where in its source the row begins, in whatever the source counts.
+        settings: What the attempt was run with, for each name that occurs a short text or None: see `setting_text`.
+        measures: What it cost, for each name that occurs a number, NaN where it is not known.
+        has_transcript: 1 if the row may tell what the agent did, else 0; empty where none does.
         has_a_say: Whether the row has a say in which field is the key; None where all have.
         faults: Lines that are not rows.
         last_line: How many lines of the piece were read when this was handed over, blank ones and faults included.
@@ -46,6 +49,9 @@ class Batch(Struct, frozen=True, kw_only=True):
     identities: Mapping[str, Sequence[Identity | None]]
     lines: Sequence[int] = ()
     offsets: Sequence[int] = ()
+    settings: Mapping[str, Sequence[str | None]] = {}
+    measures: Mapping[str, Sequence[float]] = {}
+    has_transcript: bytes = b""
     has_a_say: Sequence[bool] | None = None
     faults: Sequence[Fault] = ()
     last_line: int = 0
@@ -81,6 +87,7 @@ class Wanted(Struct, frozen=True):
         output: Whether what the verifier said is wanted.
         row: Whether the whole row is wanted.
         transcript: Whether what the agent did is wanted.
+        settings: Names of settings whose whole texts are wanted.
         answer: Whether the agent's final answer is wanted.
     """
 
@@ -89,6 +96,7 @@ class Wanted(Struct, frozen=True):
     output: bool = False
     row: bool = False
     transcript: bool = False
+    settings: tuple[str, ...] = ()
     answer: bool = False
 
 
@@ -115,7 +123,7 @@ class Step(Struct, frozen=True):
     """One step of a transcript.
 
     Attributes:
-        role: Who spoke or acted: `system`, `user`, `assistant` or `tool`.
+        role: Who spoke or acted: `system`, `user`, `assistant` or `tool`; `reasoning` is what the model thought.
         text: What was said.
         tool: The tool that was called, None where none was.
         arguments: What it was called with, as text.
@@ -138,6 +146,7 @@ class Record(Struct, frozen=True):
     output: Output | None = None
     row: Mapping[str, Any] | None = None
     transcript: tuple[Step, ...] | None = None
+    settings: Mapping[str, str] = {}
     answer: str | None = None
 
 
@@ -185,12 +194,14 @@ class Place(Struct, frozen=True):
         line: The line that it stands on, from 1, or its number in a source without lines.
         offset: Where it begins, in whatever the source counts.
         has_output: Whether it may have verifier output: else it need not be read for that.
+        has_transcript: Whether it may tell what the agent did: else it need not be read for that.
     """
 
     source: Source
     line: int
     offset: int
     has_output: bool = True
+    has_transcript: bool = False
 
     @property
     def where(self) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Self
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.schema.batch import Place
+from nemo_gym.rollout_compare.schema.changes import Change, Cost, Parted, Truncated
 from nemo_gym.rollout_compare.schema.figures import Evidence, JoinCheck, Rule, TestChanges
 from nemo_gym.rollout_compare.schema.marks import Mark, Mask
 from nemo_gym.rollout_compare.schema.notes import Note
@@ -202,6 +203,7 @@ class Flip(Struct, frozen=True):
         signature: The error that made the losing side fail with what varies taken out, None where it is not known.
         repeats: The flip seen through its attempts, None unless both runs have several, all of them 0 or 1.
         same_answer: Whether both rows end in the same answer, so that the verifier disagrees with itself.
+        parted: Where the agents parted; None where it was not looked up, or a transcript is missing.
     """
 
     comparison: TaskComparison
@@ -212,6 +214,7 @@ class Flip(Struct, frozen=True):
     signature: str | None = None
     repeats: Repeats | None = None
     same_answer: bool = False
+    parted: Parted | None = None
 
     @property
     def task(self) -> str:
@@ -249,6 +252,10 @@ class CompareResult(Struct, frozen=True):
         run: What was compared, and by what; None where the rows were at hand.
         transcripts: What the agents did at tasks that flipped, by label, as far as that was asked for.
         rows_at_hand: Whether its rows can be read again: not where it is from a summary.
+        settings_compared: The settings that both runs tell.
+        changes: Those that differ.
+        costs: What the runs cost, by each measure that both tell.
+        truncated: How many answers a limit cut off, None where neither run tells.
     """
 
     tasks: Sequence[TaskComparison]
@@ -273,6 +280,10 @@ class CompareResult(Struct, frozen=True):
     run: Provenance | None = None
     transcripts: Mapping[str, Transcripts] = {}
     rows_at_hand: bool = True
+    settings_compared: tuple[str, ...] = ()
+    changes: tuple[Change, ...] = ()
+    costs: tuple[Cost, ...] = ()
+    truncated: Truncated | None = None
 
     def by_category(self, category: Category | str) -> list[TaskComparison]:
         """The tasks of one category, in the order of `tasks`."""
@@ -280,10 +291,7 @@ class CompareResult(Struct, frozen=True):
         return [task for task in self.tasks if task.category is wanted]
 
     def counts(self) -> dict[str, int]:
-        """How many tasks there are of each category and, where it tells more, of each side.
-
-        A task that is masked on both sides is counted in `masked_old` and in `masked_new`.
-        """
+        """How many tasks there are of each category and side; one masked on both sides counts for each."""
         tasks = {category: self.by_category(category) for category in Category}
         flipped, masked, missing = (tasks[name] for name in (Category.FLIPPED, Category.MASKED, Category.MISSING))
         return {

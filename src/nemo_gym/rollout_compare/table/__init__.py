@@ -2,6 +2,7 @@
 
 * `table`: the table
 * `columns`: its columns: a few bytes a row
+* `named`: columns by name, as many as rows have names
 * `places`: where each row can be read again
 * `by_task`: its rows, gathered by task
 """

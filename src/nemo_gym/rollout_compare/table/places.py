@@ -42,11 +42,11 @@ class Places:
         self._runs.extend((row + first, line + lines_before) for first, line in other._runs)
         self.offsets.extend(other.offsets)
 
-    def of(self, row: int, *, has_output: bool = True) -> Place:
+    def of(self, row: int, *, has_output: bool = True, has_transcript: bool = False) -> Place:
         """A row's place."""
         source = self._sources[bisect_right(self._sources, row, key=_first) - 1][1]
         first, line = self._runs[bisect_right(self._runs, row, key=_first) - 1]
-        return Place(source, line + row - first, self.offsets[row], has_output)
+        return Place(source, line + row - first, self.offsets[row], has_output, has_transcript)
 
 
 def _first(entry: tuple[int, Any]) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 
 from nemo_gym.rollout_compare.schema import Attempt, Batch, Fields, Mark, Mask, Note, Place, Source
 from nemo_gym.rollout_compare.table.columns import Column, HalfColumn, KeyColumn
+from nemo_gym.rollout_compare.table.named import Measures, Settings
 from nemo_gym.rollout_compare.table.places import Places
 
 
@@ -27,6 +28,9 @@ class Table:
         rollout_index: The attempt's number, as far as recorded.
         inputs: A number for what the system was asked, equal for equal inputs; 0 where the row does not tell.
         has_output: For each row 1 if it may have verifier output, else 0.
+        has_transcript: For each row 1 if it tells what the agent did, else 0.
+        settings: What the rows were run with, by name.
+        measures: What they cost, by name.
         keys: The tasks named by each field that may be the key.
         anonymous: The failed attempts that name no task by any of the usual fields, in the order of rows.
         finished: For each shard, by its number, the rows of its rollouts file.
@@ -48,6 +52,9 @@ class Table:
         self.rollout_index = HalfColumn()
         self.inputs = array("Q")
         self.has_output = bytearray()
+        self.has_transcript = bytearray()
+        self.settings = Settings()
+        self.measures = Measures()
         self.keys = {path: KeyColumn() for path in fields.all()}
         self.anonymous: list[int] = []
         self.finished: dict[int, list[range]] = {}
@@ -68,7 +75,8 @@ class Table:
 
     def place(self, row: int) -> Place:
         """Where a row can be read again."""
-        return self.places.of(row, has_output=bool(self.has_output[row]))
+        output, transcript = bool(self.has_output[row]), bool(self.has_transcript[row])
+        return self.places.of(row, has_output=output, has_transcript=transcript)
 
     def has_voters(self) -> bool:
         """Whether any row has a say in what the key is."""
@@ -118,6 +126,9 @@ class Table:
         self.rollout_index.append_all(batch.rollout_indexes)
         self.inputs.extend(batch.inputs)
         self.has_output += batch.has_output
+        self.has_transcript += batch.has_transcript or bytes(rows)
+        self.settings.append_all(batch.settings, first, rows)
+        self.measures.append_all(batch.measures, first, rows)
         for path, named in batch.identities.items():
             self.keys[path].append_keys(named, first, batch.has_a_say)
         if batch.has_a_say is not None:
@@ -139,7 +150,7 @@ class Table:
 
     def rest(self) -> None:
         """Give back the memory that only growing takes; the table may grow again all the same."""
-        columns: list[Column[Any]] = [self.masked, self.agent_error, self.failure_kind]
+        columns: list[Column[Any]] = [self.masked, self.agent_error, self.failure_kind, *self.settings.columns.values()]
         for column in (*columns, *self.keys.values()):
             column.rest()
 
@@ -147,7 +158,8 @@ class Table:
         """The same rows without what tells which task and attempt a row is of: that memory can be given back."""
         rest = Table(Fields(()))
         kept = ("reward", "masked", "agent_error", "failure_kind", "has_output", "notes", "places")
-        vars(rest).update({name: vars(self)[name] for name in kept})
+        shown = ("has_transcript", "settings", "measures")
+        vars(rest).update({name: vars(self)[name] for name in (*kept, *shown)})
         return rest
 
     def extend(self, other: Table, lines_before: int = 0, *, shard: int = 0) -> None:
@@ -169,6 +181,9 @@ class Table:
         self.rollout_index.extend(other.rollout_index)
         self.inputs.extend(other.inputs)
         self.has_output += other.has_output
+        self.has_transcript += other.has_transcript
+        self.settings.extend(other.settings, first, len(other))
+        self.measures.extend(other.measures, first, len(other))
         _append(self.finished.setdefault(shard, []), range(first, first + len(other)))
         self.places.extend(other.places, lines_before)
 

@@ -14,6 +14,7 @@ _ESCAPES = re.compile(
 )
 # Controls, line and paragraph separators, marks that reorder text, and surrogates that no encoding can carry.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNSAFE_IN_LINES = re.compile(f"(?![\t\n]){_UNSAFE.pattern}")
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -39,6 +40,13 @@ def one_line(text: str, limit: int | None = None) -> str:
         return safe
     end = limit // 2
     return f"{safe[: limit - end]}... ({len(safe) - limit} more characters) ...{safe[len(safe) - end :]}"
+
+
+def several_lines(text: str) -> str:
+    """The text with its lines and tabs as they are: escape sequences removed, control characters shown."""
+    if text.isascii() and text.isprintable():
+        return text
+    return _UNSAFE_IN_LINES.sub(_escaped, without_escapes(text).replace("\r\n", "\n"))
 
 
 def encodable(text: str, encoding: str | None) -> str:

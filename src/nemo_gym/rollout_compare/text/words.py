@@ -29,6 +29,19 @@ def mark_text(field: str, value: str) -> str:
     return f"{field}: {value}" if field == "error" else f"{field}={value}"
 
 
+#: The measures of what an attempt cost, by the names that options and JSON have, and what reports call them.
+MEASURES = {
+    "input-tokens": "input tokens",
+    "cached-tokens": "cached tokens",
+    "output-tokens": "output tokens",
+    "reasoning-tokens": "reasoning tokens",
+    "turns": "turns",
+    "tool-calls": "tool calls",
+    "seconds": "seconds",
+    "dollars": "dollars",
+}
+
+
 def counted(number: int, noun: str) -> str:
     """A number with its noun: `1 task`, `2 tasks`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

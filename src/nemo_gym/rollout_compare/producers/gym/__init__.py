@@ -4,6 +4,8 @@
 * `rows`: how its rows are read
 * `facts`: what a row says of its result and its task
 * `verdicts`: single tests that a row tells of, and the final answer
+* `extras`: how a rollout was run and what that cost
+* `transcript`: what the agent did
 * `failures`: the failed attempts that still stand
 * `files`: the files of a run
 * `at_hand`: rollouts that a script has at hand

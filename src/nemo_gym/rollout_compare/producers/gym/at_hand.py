@@ -13,7 +13,7 @@ from nemo_gym.rollout_compare.producers.depth import TOO_DEEP, room_for_rows
 from nemo_gym.rollout_compare.producers.gym.facts import label_for_message
 from nemo_gym.rollout_compare.producers.gym.fields import FAILED, SHARD, key_fields
 from nemo_gym.rollout_compare.producers.gym.rows import ROLLOUTS
-from nemo_gym.rollout_compare.producers.json_lines import decoder_for
+from nemo_gym.rollout_compare.producers.json_lines import decoder_for, rows_decoder
 from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fields, Place, Record, Row, Wanted
 
 
@@ -85,7 +85,7 @@ def _kind(row: Row) -> tuple[bool, int]:
 
 def _batch(rows: Sequence[Row], first: int, key: str | None, *, failed: bool = False) -> Batch:
     fields = key_fields(key).all()
-    pick = decoder_for((*ROLLOUTS.paths, *fields)).pick
+    pick = rows_decoder(ROLLOUTS, fields).pick
     columns: list[Sequence[Any]] = list(zip(*map(pick, rows), strict=True))
     places = range(first, first + len(rows))
     with room_for_rows():

@@ -98,6 +98,75 @@ ASKED_FIELD = "responses_create_params"
 OWN_FIELDS = "_ng_"
 
 
+#: The object of settings; what stands in it that is none: what was asked, whose task it is, and names of requests.
+SETTINGS_OBJECT = "responses_create_params"
+NO_SETTINGS = frozenset(
+    {"input", "metadata", "conversation", "previous_response_id", "prompt_cache_key", "safety_identifier", "user"}
+)
+
+#: Settings that have a name of their own in it; all others are one setting together, so that there are only so many.
+PARAMETERS = frozenset(
+    {
+        "background",
+        "context_management",
+        "frequency_penalty",
+        "include",
+        "max_output_tokens",
+        "max_tool_calls",
+        "model",
+        "moderation",
+        "parallel_tool_calls",
+        "presence_penalty",
+        "prompt",
+        "prompt_cache_retention",
+        "reasoning",
+        "seed",
+        "service_tier",
+        "stop",
+        "store",
+        "stream",
+        "stream_options",
+        "temperature",
+        "text",
+        "tool_choice",
+        "tools",
+        "top_k",
+        "top_logprobs",
+        "top_p",
+        "truncation",
+    }
+)
+INSTRUCTIONS = "instructions"
+INSTRUCTIONS_PATH = f"{SETTINGS_OBJECT}.{INSTRUCTIONS}"
+
+#: What else says how an attempt was run.
+MODEL_PATH = "response.model"
+METADATA_PATH = RESULT_PATHS[5]
+AGENT_PATH = "agent_ref"
+SERVER_PATH = "_ng_environment_server"
+SKILLS_PATH = "skills_ref"
+HARNESS = "harness"
+HARNESS_VERSION = "harness_version"
+VERSION_ENDING = "version"
+
+#: What says what it cost, and what it did.
+USAGE_PATH = "response.usage"
+USAGE = {
+    "input-tokens": ("input_tokens",),
+    "cached-tokens": ("input_tokens_details", "cached_tokens"),
+    "output-tokens": ("output_tokens",),
+    "reasoning-tokens": ("output_tokens_details", "reasoning_tokens"),
+    "dollars": ("cost",),
+}
+TURNS_PATH = "turns_used"
+PERFORMANCE_PATH = "ng_perf"
+LATENCY = "total_latency_ms"
+STATUS_PATH = "response.status"
+INCOMPLETE_PATH = "response.incomplete_details"
+TOO_LONG = ("max_output_tokens", "max_tokens", "length")
+STEPS_PATH = "response.output"
+
+
 def key_fields(key: str | None) -> Fields:
     """The fields that may name the task: the given one, or those that are tried in turn."""
     never = (*ATTEMPT_PATHS, *RESULT_FIELDS[:2])

@@ -28,7 +28,7 @@ from nemo_gym.rollout_compare.producers.gym.fields import (
     key_fields,
 )
 from nemo_gym.rollout_compare.producers.gym.rows import ROLLOUTS
-from nemo_gym.rollout_compare.producers.json_lines import RowsFile, decoder_for, rows_of
+from nemo_gym.rollout_compare.producers.json_lines import RowsFile, rows_decoder, rows_of
 from nemo_gym.rollout_compare.schema import Attempt, Batch, Fault, Row, attempt_part, no_rows
 
 #: How a run's files are named: the failures and the planned rows lie beside the rollouts.
@@ -43,7 +43,7 @@ class Sidecar(Struct, frozen=True):
     def standing(self, finished: Collection[Attempt], plan: Plan) -> Iterator[Batch]:
         """A batch of one row for each failure that still stands; the last batch has the faults alone."""
         fields = key_fields(plan.key).all()
-        pick = decoder_for((*ROLLOUTS.paths, *fields)).pick
+        pick = rows_decoder(ROLLOUTS, fields).pick
 
         def made_of(line: int, offset: int, row: dict[str, Any]) -> Batch:
             columns = [[value] for value in pick(row)]

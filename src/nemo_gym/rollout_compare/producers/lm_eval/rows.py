@@ -81,6 +81,7 @@ def samples_batch(
         },
         lines=numbers,
         offsets=offsets,
+        has_transcript=b"\x01" * len(values),
     )
 
 

@@ -13,6 +13,7 @@ from msgspec import to_builtins
 from nemo_gym.rollout_compare.explain.evidence import source_text as evidence_source
 from nemo_gym.rollout_compare.report.html import safe
 from nemo_gym.rollout_compare.report.notes import TASKS_IN_JSON_ONLY, note_message, note_names
+from nemo_gym.rollout_compare.report.terminal.changes import change_text, cost_text, parted_lines
 from nemo_gym.rollout_compare.report.terminal.decision import decision_text, means_text, verdict_text
 from nemo_gym.rollout_compare.report.terminal.difference import difference_lines, repeats_text
 from nemo_gym.rollout_compare.report.terminal.flips import by_size, within_noise
@@ -22,6 +23,7 @@ from nemo_gym.rollout_compare.report.terminal.words import counted, listed
 from nemo_gym.rollout_compare.schema import (
     Category,
     CompareResult,
+    Cost,
     Evidence,
     Flip,
     Note,
@@ -48,6 +50,8 @@ def contents(result: CompareResult, title: str) -> dict[str, Any]:
         "notes": [safe.text(_note(note), 4000) for note in result.notes],
         "counts": result.counts(),
         "figures": safe.names(to_builtins(figures)) if figures else None,
+        "changes": [_named(change_text(change)) for change in result.changes],
+        "costs": [_cost(cost) for cost in result.costs if cost.mean_old or cost.mean_new],
         "gate": [safe.names([rule.rule, str(rule.value), rule.tripped]) for rule in result.gate],
         "tasksets": result.keyed_by_taskset,
         "tasks": [_task(task) for task in result.tasks],
@@ -154,7 +158,20 @@ def _flip(flip: Flip) -> dict[str, Any]:
         "signature": safe.name(flip.signature) if flip.signature else None,
         "repeats": repeats_text(flip.repeats).replace(" -> ", " to ") if flip.repeats else None,
         "noise": within_noise(flip),
+        "parted": safe.name(" ".join(parted_lines(flip.parted, 400)).strip()) if flip.parted else None,
     }
+
+
+def _named(line: str) -> list[str]:
+    """A line of the report, `WHAT: HOW`, as its two parts."""
+    what, _, how = line.partition(": ")
+    return [safe.name(what), safe.name(how.replace(" -> ", " to "))]
+
+
+def _cost(cost: Cost) -> list[Any]:
+    """What it is called, what it was, and the ratio with its interval as far as there is one."""
+    ratio = cost.ratio
+    return [*_named(next(cost_text(cost))), ratio.times, ratio.ci_low, ratio.ci_high]
 
 
 def _evidence(evidence: Evidence | None) -> dict[str, Any] | None:

@@ -3,6 +3,7 @@
 * `text`: the whole of it, section by section
 * `decision`: the decision in one line, first and last
 * `difference`: whether the difference is real
+* `changes`: what else changed, and what it cost
 * `groups`: groups of tasks
 * `masked`: masked tasks
 * `provenance`: where each run's rows are from

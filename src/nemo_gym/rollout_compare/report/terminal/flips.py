@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from nemo_gym.rollout_compare.explain.evidence import is_silent, source_text
+from nemo_gym.rollout_compare.report.terminal.changes import parted_lines
 from nemo_gym.rollout_compare.report.terminal.difference import repeats_text
 from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT, label, listed, section
 from nemo_gym.rollout_compare.schema import Cluster, Evidence, Flip, OtherReasons, Side, TestChanges, reward_text
@@ -110,16 +111,23 @@ def _flip(flip: Flip, sides: int) -> Iterator[str]:
             yield f"    {side} agent error: {one_line(facts.agent_error, LABEL_LIMIT)}"
         if facts.failure_kind:
             yield f"    {side} scored with failure_kind={one_line(facts.failure_kind, LABEL_LIMIT)} (not masked)"
-    if flip.signature:
-        yield f"    cause: {one_line(flip.signature, LABEL_LIMIT)}"
-    if flip.same_answer:
-        yield "    same answer: the verifier disagrees with itself"
-    yield from _tests(flip.tests)
+    yield from _why(flip)
     assert task.winner is not None
     for side in (task.winner.other, task.winner)[:sides]:
         evidence = flip.evidence(side)
         if evidence:
             yield from _evidence(side, evidence)
+
+
+def _why(flip: Flip) -> Iterator[str]:
+    """What is known of the reason, beside the output itself."""
+    if flip.signature:
+        yield f"    cause: {one_line(flip.signature, LABEL_LIMIT)}"
+    if flip.same_answer:
+        yield "    same answer: the verifier disagrees with itself"
+    yield from _tests(flip.tests)
+    if flip.parted:
+        yield from parted_lines(flip.parted)
 
 
 def _tests(tests: TestChanges | None) -> Iterator[str]:

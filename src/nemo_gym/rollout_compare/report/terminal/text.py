@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.report.notes import TASKS_IN_JSON_ONLY, note_message, note_names
+from nemo_gym.rollout_compare.report.terminal.changes import change_lines, cost_lines, settings_lines
 from nemo_gym.rollout_compare.report.terminal.decision import decision_text
 from nemo_gym.rollout_compare.report.terminal.difference import difference_lines
 from nemo_gym.rollout_compare.report.terminal.flips import (
@@ -73,7 +74,9 @@ def report_lines(result: CompareResult, shown: Shown | None = None) -> Iterator[
     yield from (f"note: {_note(note)}" for note in result.notes)
     yield ""
     yield from _table(result.counts())
+    yield from change_lines(result)
     yield from difference_lines(result)
+    yield from cost_lines(result)
     yield from _flips(result, shown)
     for title, category, line in _LISTS:
         if shown.shows(category):
@@ -91,6 +94,7 @@ def join_lines(result: CompareResult) -> Iterator[str]:
     """How the tasks were joined, and whether they are the same tasks."""
     yield f"join key: {_key(result, Side.OLD)}, {_key(result, Side.NEW)}"
     yield from _join_check(result.join_check)
+    yield from settings_lines(result)
 
 
 def _flips(result: CompareResult, shown: Shown) -> Iterator[str]:

@@ -34,7 +34,7 @@ function subsetRows(subsets) {
 }
 
 function costRows() {
-  return (data.costs || []).filter((cost) => cost[2] !== null && cost[2] > 0).map(([name, , times, low, high, note]) => [name, low, times, high, note]);
+  return data.costs.filter(([, , , low]) => low !== null).map(([name, , times, low, high]) => [name, low, times, high, false]);
 }
 
 function drawFigures() {
@@ -56,8 +56,9 @@ function drawFigures() {
       const groups = subsetRows(subsets);
       return groups.length ? section(`Change by ${subsets.field}`, intervals(width, groups, { zero: 0, text })) : null;
     }),
-    data.changes ? section('What else changed', h('dl', { class: 'pairs' }, data.changes.flatMap(([what, how]) => [h('dt', null, what), h('dd', null, how)]))) : null,
-    costs.length ? section('Cost: new, times old (95%)', intervals(width, costs, { zero: 1, text: (value) => `${value.toFixed(2)}×`, log: true })) : null,
+    data.changes.length ? section('What else changed', h('dl', { class: 'pairs' }, data.changes.flatMap(([what, how]) => [h('dt', null, what), h('dd', null, how)]))) : null,
+    data.costs.length ? section('Cost', h('dl', { class: 'pairs' }, data.costs.flatMap(([what, how]) => [h('dt', null, what), h('dd', null, how)]))) : null,
+    costs.length ? section('Cost of new in times of old (95%)', intervals(width, costs, { zero: 1, text: (value) => `${value.toFixed(2)}×`, log: true })) : null,
   ];
   place.append(...parts.filter(Boolean));
 }

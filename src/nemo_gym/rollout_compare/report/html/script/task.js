@@ -83,5 +83,6 @@ function drawTask() {
   fill(tests(flip.not_run, 'Tests that did not run', '–', 'soft'));
   fill(tests(flip.rates, 'Tests passed in other shares of the attempts', '~', 'soft'));
   if (flip.old || flip.new) fill([h('h3', null, 'What the verifiers said'), h('div', { class: 'two' }, evidence('old', task), evidence('new', task))]);
-  fill(transcripts(task));
+  const both = transcripts(task);
+  fill(both || (flip.parted ? [h('h3', null, 'What the agents did'), h('p', { class: 'said' }, flip.parted)] : null));
 }
