@@ -64,8 +64,8 @@ def _sections(result: CompareResult, title: str) -> Iterator[tuple[str, list[lis
     yield "", [list(_head(result, title))]
     changed = [*change_lines(result), *cost_lines(result)]
     if changed:
-        lines = [f"**{line[3:]}**" if line.startswith("## ") else f"* {code(line.strip())}" for line in changed if line]
-        yield "line", [_fold("What else changed, and what it cost"), *([line] for line in lines)]
+        told = [f"**{line[3:]}**" if line.startswith("## ") else f"* {code(line.strip())}" for line in changed if line]
+        yield "line", [_fold("What else changed, and what it cost"), *([line] for line in told)]
     common = [cluster for cluster in result.clusters if len(cluster.tasks) > 1]
     if common:
         blocks = [[f"* {_company(one)}: {code(one.signature)}<br>{_listed(one.tasks)}"] for one in common]

@@ -34,20 +34,25 @@ function subsetRows(subsets) {
 }
 
 function costRows() {
-  return data.costs.filter(([, , , low]) => low !== null).map(([name, , times, low, high]) => [name, low, times, high, false]);
+  return data.costs.filter(([, , , low]) => low !== null).map(([name, how, times, low, high]) => [name, low, times, high, false, how]);
+}
+
+function pairsOf(told) {
+  return h('dl', { class: 'pairs' }, told.flatMap(([what, how]) => [h('dt', null, what), h('dd', null, how)]));
 }
 
 function drawFigures() {
   const place = byId('figures');
   place.replaceChildren();
   const [all, gap, least] = [place.clientWidth || 700, 40, 330];
-  const columns = Math.max(1, Math.floor((all + gap) / (least + gap)));
+  const columns = Math.max(1, Math.min(3, Math.floor((all + gap) / (least + gap))));
   const width = Math.floor((all - gap * (columns - 1)) / columns);
   const unit = data.figures && data.figures.pass_fail ? 'points' : 'reward';
   const text = (value) => plain(value, true);
   const rows = intervalRows();
   const margin = data.figures && data.figures.margin ? data.figures.margin.margin : 0;
   const costs = costRows();
+  const rest = data.costs.filter(([, , , low]) => low === null);
   const parts = [
     section(counted(tasks.length, 'task'), countsBar(), tasks.some((task) => task.flip) ? changes(width) : null),
     rows.length ? section(`Change and its 95% interval, in ${unit}`, intervals(width, rows, { zero: 0, text, margin })) : null,
@@ -56,9 +61,9 @@ function drawFigures() {
       const groups = subsetRows(subsets);
       return groups.length ? section(`Change by ${subsets.field}`, intervals(width, groups, { zero: 0, text })) : null;
     }),
-    data.changes.length ? section('What else changed', h('dl', { class: 'pairs' }, data.changes.flatMap(([what, how]) => [h('dt', null, what), h('dd', null, how)]))) : null,
-    data.costs.length ? section('Cost', h('dl', { class: 'pairs' }, data.costs.flatMap(([what, how]) => [h('dt', null, what), h('dd', null, how)]))) : null,
-    costs.length ? section('Cost of new in times of old (95%)', intervals(width, costs, { zero: 1, text: (value) => `${value.toFixed(2)}×`, log: true })) : null,
+    rest.length ? section('Cost', pairsOf(rest)) : null,
+    data.changes.length ? section('What else changed', pairsOf(data.changes)) : null,
+    costs.length ? section('Cost, new in times of old (95%)', intervals(width, costs, { zero: 1, text: (value) => `${value.toFixed(2)}×`, log: true })) : null,
   ];
   place.append(...parts.filter(Boolean));
 }

@@ -66,6 +66,7 @@ function grouped(found) {
     else add(task.fate, [5, FATES.indexOf(task.fate)], '', task);
   }
   const order = [...groups.values()].sort((a, b) => a.rank[0] - b.rank[0] || a.rank[1] - b.rank[1]);
+  for (const { members } of order) members.sort((a, b) => FATES.indexOf(a.fate) - FATES.indexOf(b.fate) || a.number - b.number);
   return order.flatMap((group) => [`${fates(group.members)}${group.title && `: ${group.title}`}`, ...group.members]);
 }
 

@@ -25,7 +25,7 @@ function intervals(width, rows, { zero, text, log, margin }) {
   if (margin) parts.push(svg('rect', { x: x(-margin), y: 0, width: x(margin) - x(-margin), height: height - 18, fill: 'var(--hover)' }));
   parts.push(line(x(zero), 0, x(zero), height - 18, { stroke: 'var(--quiet)' }));
   parts.push(label(x(zero), height - 5, log ? 'same' : '0', { 'text-anchor': 'middle' }));
-  rows.forEach(([name, low, middle, high, bounds], index) => {
+  rows.forEach(([name, low, middle, high, bounds, means], index) => {
     const y = index * 30 + 20;
     const color = high < zero ? 'var(--lost)' : low > zero ? 'var(--won)' : 'var(--ink)';
     const tint = log || bounds ? 'var(--ink)' : color;
@@ -34,7 +34,8 @@ function intervals(width, rows, { zero, text, log, margin }) {
     parts.push(
       svg('g', null,
         svg('title', null, `${name}: ${text(middle)} (${text(low)} to ${text(high)})`),
-        label(0, y + 4, cut, { class: 'value' }),
+        label(0, means ? y - 1 : y + 4, cut, { class: 'value' }),
+        means ? label(0, y + 12, means.split(',').length > 2 ? means.split(', ')[0] : means) : null,
         line(x(low), y, x(high), y, { stroke: tint, 'stroke-width': 2, ...dashes }),
         line(x(low), y - 4, x(low), y + 4, { stroke: tint, 'stroke-width': 1.5 }),
         line(x(high), y - 4, x(high), y + 4, { stroke: tint, 'stroke-width': 1.5 }),
@@ -91,7 +92,7 @@ function against(width) {
     if (!places.has(key)) places.set(key, []);
     places.get(key).push(task);
   }
-  if (places.size < 5) return null;
+  if (places.size < 8) return null;
   const all = [...places.values()].flat().flatMap((task) => [task.old.reward, task.new.reward]);
   const [least, most] = [Math.min(...all), Math.max(...all)];
   const size = Math.min(width - 40, 128);
