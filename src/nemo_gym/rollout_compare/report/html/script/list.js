@@ -9,7 +9,7 @@ const ONLY = {
   error: ['with agent errors', (task) => Boolean((task.old && task.old.error) || (task.new && task.new.error))],
   beyond: ['flips beyond noise', (task) => Boolean(task.flip && !task.flip.noise)],
   noise: ['flips within noise', (task) => Boolean(task.flip && task.flip.noise)],
-  differ: ['inputs that differ', (task) => data.differ.includes(task.number)],
+  differ: ['inputs that differ', (task) => differ.has(task.number)],
 };
 const list = { entries: [], order: [], drawn: new Map(), height: 30, haystacks: [] };
 

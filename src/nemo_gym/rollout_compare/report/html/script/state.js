@@ -10,6 +10,7 @@ const tasks = data.tasks.map(([label, category, winner, before, after], number) 
   return { number, label, name, fate, old: side(before), new: side(after), flip: data.flips[number] || null };
 });
 const numbers = new Map(tasks.map((task) => [task.label, task.number]).reverse());
+const differ = new Set(data.differ);
 const causes = new Map();
 for (const [index, [, members]] of data.clusters.entries()) {
   for (const number of members) causes.set(number, index);

@@ -73,7 +73,7 @@ function drawTask() {
   if (flip && flip.same_answer) fill(h('p', { class: 'said' }, 'Both sides end in the same answer: the verifier disagrees with itself.'));
   if (flip && flip.repeats) fill(h('p', { class: 'said' }, flip.repeats));
   for (const name of ['old', 'new']) fill(against_it(name, task[name]).map((text) => h('p', { class: 'said' }, text)));
-  if (data.differ.includes(task.number)) fill(h('p', { class: 'said' }, 'The two runs were asked differently, though the task has one name.'));
+  if (differ.has(task.number)) fill(h('p', { class: 'said' }, 'The two runs were asked differently, though the task has one name.'));
   for (const [before, after, members] of data.other_reasons) {
     if (members.includes(task.number)) fill(h('p', { class: 'said' }, `It fails on both sides, for another reason: old ${before}; new ${after}`));
   }
