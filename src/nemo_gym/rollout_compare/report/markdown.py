@@ -88,8 +88,7 @@ def _sections(result: CompareResult, title: str) -> Iterator[tuple[str, list[lis
         lines = [[f"* {code(one.task)}: only in the {Side.OLD if one.old else Side.NEW} run"] for one in missing]
         yield "missing task", [_fold(f"Missing ({len(missing)})"), *lines]
     notes = [[f"* {_note(note)}"] for note in result.notes]
-    if notes or result.run:
-        yield "note", [_fold("What was compared"), list(_about(result)), *notes]
+    yield "note", [_fold("What was compared"), list(_about(result)), *notes]
 
 
 def _head(result: CompareResult, title: str) -> Iterator[str]:
