@@ -4,6 +4,7 @@
 * `reading`: sources to tables, piece by piece
 * `pieces`: one piece to a table: the work of one process at a time
 * `workers`: the processes
+* `provenance`: where a result's rows are from
 * `rows_at_hand`: rows that a script has at hand to a table
 """
 

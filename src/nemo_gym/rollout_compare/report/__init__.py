@@ -2,6 +2,10 @@
 
 * `terminal`: the report that people read
 * `summary`: the JSON summary
+* `shape`: the types of the summary
+* `jsonschema`: the schema, made from these types
+* `notes`: the words of notes
+* `renderers`: the table of what can be written to a file
 * `rerun`: the list of tasks to run again
 """
 

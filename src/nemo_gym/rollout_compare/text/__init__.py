@@ -3,6 +3,7 @@
 * `terminal`: text made safe to print
 * `plain`: text made plain for readers and signatures
 * `folding`: many names of tests in few words
+* `words`: what a row says against its own result, in words
 """
 
 from nemo_gym.rollout_compare.text.folding import folded
