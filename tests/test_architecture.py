@@ -85,7 +85,6 @@ def test_the_design_names_every_package_and_no_others() -> None:
     assert all((PACKAGE / name / "__init__.py").exists() for name in PACKAGES - BESIDE)
 
 
-@pytest.mark.xfail(strict=True, reason="the packages are being put in order")
 def test_a_package_imports_only_what_the_design_allows() -> None:
     allowed = table_in_the_design()
     excess = {name: IMPORTS[name] - allowed[name] for name in allowed}
@@ -105,7 +104,6 @@ def test_nothing_imports_what_stands_beside_the_packages() -> None:
     assert {name: IMPORTS[name] & BESIDE for name in PACKAGES - BESIDE if IMPORTS[name] & BESIDE} == {}
 
 
-@pytest.mark.xfail(strict=True, reason="the packages are getting their doors")
 def test_packages_are_imported_by_their_doors() -> None:
     direct = modules_past_the_door()
     past = [
@@ -150,8 +148,15 @@ OWN_WORDS = {
     ("__init__", "verifier_output"),  # a function for scripts
     ("app", "verifier_logs_dir"),  # help, as published
     ("app", "verifier_metadata"),  # help, as published
+    ("producers", "mask_sample"),  # a column of a table, as documented
+    ("producers", "test_output"),  # OpenHands, SWE-bench and tables call theirs so, too
+    ("producers", "verifier_output"),  # a column of a table
+    ("producers", "verifier_stdout"),  # a column of a table
     ("report", "failure_kind"),  # a key of the JSON summary, and a line of the report
+    ("schema", "mask_sample"),  # a kind of mask
     ("table", "failure_kind"),  # a column of a table
+    ("text", "failure_kind"),  # the words for a mask
+    ("text", "mask_sample"),  # the words for a mask
 }
 
 

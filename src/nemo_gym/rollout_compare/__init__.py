@@ -19,13 +19,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from nemo_gym.rollout_compare.app.comparison import compare_files
     from nemo_gym.rollout_compare.command import RolloutCompareConfig, run_compare
-    from nemo_gym.rollout_compare.compare.categories import compare_rollouts
-    from nemo_gym.rollout_compare.compare.task_side import summarize_side
-    from nemo_gym.rollout_compare.explain.evidence import tail_lines, verifier_output
-    from nemo_gym.rollout_compare.explain.findings import explain_flips
-    from nemo_gym.rollout_compare.explain.parted import aligned, parted, transcript_of
-    from nemo_gym.rollout_compare.join.joined import detect_task_key
-    from nemo_gym.rollout_compare.producers.gym import (
+    from nemo_gym.rollout_compare.compare import compare_rollouts, summarize_side
+    from nemo_gym.rollout_compare.explain import (
+        aligned,
+        explain_flips,
+        parted,
+        tail_lines,
+        transcript_of,
+        verifier_output,
+    )
+    from nemo_gym.rollout_compare.join import detect_task_key
+    from nemo_gym.rollout_compare.producers import (
         agent_error,
         load_rollouts,
         mask_reason,
@@ -104,7 +108,7 @@ _HOMES = {
     "compare.task_side": ("summarize_side",),
     "explain.evidence": ("tail_lines", "verifier_output"),
     "explain.findings": ("explain_flips",),
-    "explain.parted": ("aligned", "parted", "transcript_of"),
+    "explain.transcripts": ("aligned", "parted", "transcript_of"),
     "join.joined": ("detect_task_key",),
     "producers.gym": (
         "agent_error",

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from nemo_gym.rollout_compare.app.job import run_job
 from nemo_gym.rollout_compare.app.options import COLORS, DESCRIPTION, OPTIONS, ORDERS, TABLES, Option
 from nemo_gym.rollout_compare.app.values import Options
-from nemo_gym.rollout_compare.compare.gate import RULE_PATTERN
+from nemo_gym.rollout_compare.compare import RULE_PATTERN
 from nemo_gym.rollout_compare.schema import Category
 
 if TYPE_CHECKING:  # what is made below, for type checkers; a test holds it against the table

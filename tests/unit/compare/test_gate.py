@@ -320,7 +320,8 @@ def test_the_pattern_the_hints_and_the_help_are_made_from_the_table() -> None:
         "flipped, lost (the old side wins), lost-beyond-noise, agent-error, masked, missing or inputs-differ, each "
         "with >N for more than N tasks or >N% of them (in quotes); worse (the verdict), not-shown (with --margin), "
         "coverage<N% (measured on both sides); input-tokens, cached-tokens, output-tokens, reasoning-tokens, turns, "
-        "tool-calls, seconds, dollars, each with >N for more than N times the cost; or regression (worse, missing, inputs-differ, coverage<95%)"
+        "tool-calls, seconds, dollars, each with >N for more than N times the cost; "
+        "or regression (worse, missing, inputs-differ, coverage<95%)"
     )
 
 

@@ -72,7 +72,7 @@ class TestReading:
         [table] = read_tables([(0, file_of(tmp_path), Plan())], 1)
         assert facts(table)["rows"] == [
             ["1.0", None, None, None, {"name": "a"}],
-            ["nan", "no score", "E", None, {"name": "b"}],
+            ["nan", "no score", "crash=E", None, {"name": "b"}],
         ]
         assert facts(table)["keys"] == {"name": None, "sample.id": 1}
         assert facts(table)["attempts"] == ["(5, 0)"]

@@ -166,6 +166,10 @@ def test_the_whole_summary() -> None:
             "reason": "few tasks",
             "unmeasured": {"tasks": 2, "delta_worst": -0.25, "delta_best": 0.5},
         },
+        "settings_compared": [],
+        "changes": [],
+        "costs": [],
+        "truncated": None,
         "flips": [
             {
                 "task": "b",
@@ -181,6 +185,7 @@ def test_the_whole_summary() -> None:
                 "tests": {"broken": ["x", "y"], "fixed": ["z"]},
                 "signature": "ValueError: <n>",
                 "repeats": {"old": "3/4", "new": "1/4", "p_value": 0.5, "within_noise": True},
+                "parted": None,
             },
             {
                 "task": "c",
@@ -191,6 +196,7 @@ def test_the_whole_summary() -> None:
                 "tests": None,
                 "signature": None,
                 "repeats": None,
+                "parted": None,
             },
         ],
         "clusters": [{"signature": "ValueError: <n>", "winner": "old", "tasks": ["b"]}],
@@ -388,7 +394,18 @@ class TestSummaryLines:
         text = "\n".join(summary_lines(summary_dict(RESULT)))
         assert list(json.loads(text)) == [
             *["schema_version", "run", "counts", "join", "join_check"],
-            *["statistics", "flips", "clusters", "gate", "notes", "tasks"],
+            *[
+                "statistics",
+                "settings_compared",
+                "changes",
+                "costs",
+                "truncated",
+                "flips",
+                "clusters",
+                "gate",
+                "notes",
+                "tasks",
+            ],
         ]
 
     def test_give_each_task_a_line_of_its_own(self) -> None:

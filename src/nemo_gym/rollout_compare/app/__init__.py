@@ -1,9 +1,14 @@
 """The command: its options, what it compares, what it writes.
 
-* `cli`: the command line, and the `gym` that it is a part of
+* `cli`: the command line
+* `gym`: the `gym` that the command line is a part of
 * `comparison`: two runs on disk to a finished result, for the command and for scripts
 * `job`: one comparison, from options to outputs
 * `options`: the table of options
+* `values`: the values of the options, checked
 * `outputs`: the only writer: files whole or not at all, and standard output
 * `progress`: how far the reading has got
+* `provenance`: what a comparison says of itself
+* `streams`: standard output and standard error
+* `interrupts`: Ctrl-C before the work begins and after it is done
 """

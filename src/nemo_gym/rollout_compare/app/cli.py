@@ -25,7 +25,7 @@ from nemo_gym.rollout_compare.app.options import (
     shown_again,
 )
 from nemo_gym.rollout_compare.app.streams import forget_stdout, print_error, print_lines, write_stream
-from nemo_gym.rollout_compare.compare.gate import RULE_NAMES, is_rule, rule_form
+from nemo_gym.rollout_compare.compare import RULE_NAMES, is_rule, rule_form
 
 OK, ERROR, USAGE = 0, 1, 2
 
@@ -265,14 +265,14 @@ def compare(prog: str, argv: Sequence[str], *, as_json: bool = False) -> int:
     parser = compare_parser(prog)
     values = parser.parse_options(argv)
     if values["old_rollouts"] == values["new_rollouts"]:
-        from nemo_gym.rollout_compare.files.inputs import STDIN
+        from nemo_gym.rollout_compare.files import STDIN
 
         if values["old_rollouts"] == STDIN:
             parser.error(f"{STDIN} stands for standard input, which can be one run only")
     values["json_stdout"] |= as_json
     from nemo_gym.rollout_compare.app.job import run_job
     from nemo_gym.rollout_compare.app.values import Options
-    from nemo_gym.rollout_compare.files.signals import tidy_ending
+    from nemo_gym.rollout_compare.files import tidy_ending
 
     raise_on_interrupt()
     with tidy_ending():
@@ -285,7 +285,7 @@ def _show(prog: str, argv: Sequence[str]) -> int:
     summary = values.pop("summary")
     from nemo_gym.rollout_compare.app.job import run_show
     from nemo_gym.rollout_compare.app.values import Options
-    from nemo_gym.rollout_compare.files.signals import tidy_ending
+    from nemo_gym.rollout_compare.files import tidy_ending
 
     raise_on_interrupt()
     with tidy_ending():

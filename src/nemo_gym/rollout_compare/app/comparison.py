@@ -13,22 +13,14 @@ from msgspec.structs import replace
 from nemo_gym.rollout_compare.app.options import OPTIONS
 from nemo_gym.rollout_compare.app.provenance import provenance
 from nemo_gym.rollout_compare.app.values import Options
-from nemo_gym.rollout_compare.compare.categories import compare_tables
-from nemo_gym.rollout_compare.compare.gate import allowed_of, check_rules, no_longer_needed
-from nemo_gym.rollout_compare.compare.questions import Questions
-from nemo_gym.rollout_compare.engine.pieces import Progress
-from nemo_gym.rollout_compare.engine.provenance import same_file_notes
-from nemo_gym.rollout_compare.engine.runs import run_tables
-from nemo_gym.rollout_compare.engine.workers import default_jobs
-from nemo_gym.rollout_compare.explain.findings import with_findings
-from nemo_gym.rollout_compare.explain.logs import LogRoots
-from nemo_gym.rollout_compare.explain.parted import with_transcripts
-from nemo_gym.rollout_compare.explain.transcripts import with_steps
-from nemo_gym.rollout_compare.files.inputs import STDIN
+from nemo_gym.rollout_compare.compare import Questions, allowed_of, check_rules, compare_tables, no_longer_needed
+from nemo_gym.rollout_compare.engine import Progress, default_jobs, run_tables, same_file_notes
+from nemo_gym.rollout_compare.explain import LogRoots, with_findings, with_steps, with_transcripts
+from nemo_gym.rollout_compare.files import STDIN
 from nemo_gym.rollout_compare.producers import LocatedRun, Plan, Run, locate_run
-from nemo_gym.rollout_compare.report.terminal.flips import by_size
+from nemo_gym.rollout_compare.report import by_size
 from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult, Note, NoteKind, Side
-from nemo_gym.rollout_compare.table.table import Table
+from nemo_gym.rollout_compare.table import Table
 
 Watch = Callable[[Sequence[Run]], AbstractContextManager[Progress | None]]
 """Something that shows how far the reading of open runs has got."""

@@ -22,16 +22,11 @@ from nemo_gym.rollout_compare.app.streams import (
     write_stream,
 )
 from nemo_gym.rollout_compare.app.values import Options
-from nemo_gym.rollout_compare.compare.gate import rule_text
-from nemo_gym.rollout_compare.files.inputs import STDIN
-from nemo_gym.rollout_compare.report.markdown import markdown_lines
-from nemo_gym.rollout_compare.report.reading import read_summary
-from nemo_gym.rollout_compare.report.renderers import RENDERERS
-from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines
-from nemo_gym.rollout_compare.report.terminal.color import colored
-from nemo_gym.rollout_compare.report.terminal.text import Shown, report_lines
+from nemo_gym.rollout_compare.compare import rule_text
+from nemo_gym.rollout_compare.files import STDIN
+from nemo_gym.rollout_compare.report import RENDERERS, Shown, colored, report_lines, summary_dict, summary_lines
 from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult
-from nemo_gym.rollout_compare.text.terminal import one_line
+from nemo_gym.rollout_compare.text import one_line
 
 OK, ERROR, GATE = 0, 1, 3
 
@@ -100,7 +95,7 @@ def _run(options: Options, out: TextIO, title: str) -> int:
 def _run_show(summary: str, options: Options, out: TextIO, title: str) -> int:
     outputs = _outputs(options)
     _check_outputs(list(outputs.values()), [Path(summary)])
-    _written(read_summary(summary), options, outputs, out, title, gated=False)
+    _written(CompareResult.from_json(summary), options, outputs, out, title, gated=False)
     return OK
 
 
@@ -160,7 +155,9 @@ def _printed(result: CompareResult, shown: Shown, out: TextIO, options: Options)
     if options.json_stdout:
         return summary_lines(summary_dict(result), ascii_only=not is_utf8(out))
     if options.markdown == STDIN:
-        return markdown_lines(result, shown.title)
+        rendered = RENDERERS["markdown"](result, shown)
+        assert not isinstance(rendered, bytes)
+        return rendered
     return colored(report_lines(result, shown)) if shown.color else report_lines(result, shown)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from nemo_gym.rollout_compare.compare.gate import rules_in_short
+from nemo_gym.rollout_compare.compare import rules_in_short
 
 DESCRIPTION = """\
 Compare two rollout JSONL files task by task.

@@ -10,7 +10,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from nemo_gym.rollout_compare.app.streams import cannot_write
-from nemo_gym.rollout_compare.files.signals import held_back
+from nemo_gym.rollout_compare.files import held_back
 from nemo_gym.rollout_compare.schema import CompareInputError
 
 

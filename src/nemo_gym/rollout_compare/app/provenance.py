@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from nemo_gym.rollout_compare import __version__
 from nemo_gym.rollout_compare.app.values import Options
-from nemo_gym.rollout_compare.engine.provenance import source_of_run
+from nemo_gym.rollout_compare.engine import source_of_run
 from nemo_gym.rollout_compare.producers import Run
 from nemo_gym.rollout_compare.schema import Provenance
 

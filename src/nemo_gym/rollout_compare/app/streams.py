@@ -9,7 +9,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, TextIO
 
-from nemo_gym.rollout_compare.text.terminal import encodable, one_line
+from nemo_gym.rollout_compare.text import encodable, one_line
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -30,15 +30,70 @@ The names are imported when they are first asked for: the command line's help re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nemo_gym.rollout_compare.compare.categories import compare_rollouts, compare_tables
+    from nemo_gym.rollout_compare.compare.categories import MOST_AGREEING, compare_rollouts, compare_tables
+    from nemo_gym.rollout_compare.compare.distributions import fisher_exact_two_sided
+    from nemo_gym.rollout_compare.compare.gate import (
+        RULE_NAMES,
+        RULE_PATTERN,
+        allowed_of,
+        check_rules,
+        is_rule,
+        no_longer_needed,
+        rule_form,
+        rule_text,
+        rules_in_short,
+    )
+    from nemo_gym.rollout_compare.compare.questions import Questions
+    from nemo_gym.rollout_compare.compare.task_side import summarize_side
 
-__all__ = ["compare_rollouts", "compare_tables"]
+__all__ = [
+    "MOST_AGREEING",
+    "RULE_NAMES",
+    "RULE_PATTERN",
+    "Questions",
+    "allowed_of",
+    "check_rules",
+    "compare_rollouts",
+    "compare_tables",
+    "fisher_exact_two_sided",
+    "is_rule",
+    "no_longer_needed",
+    "rule_form",
+    "rule_text",
+    "rules_in_short",
+    "summarize_side",
+]
+
+#: The modules that hold these names.
+_HOMES = {
+    "categories": (
+        "MOST_AGREEING",
+        "compare_rollouts",
+        "compare_tables",
+    ),
+    "distributions": ("fisher_exact_two_sided",),
+    "gate": (
+        "RULE_NAMES",
+        "RULE_PATTERN",
+        "allowed_of",
+        "check_rules",
+        "is_rule",
+        "no_longer_needed",
+        "rule_form",
+        "rule_text",
+        "rules_in_short",
+    ),
+    "questions": ("Questions",),
+    "task_side": ("summarize_side",),
+}
 
 
 def __getattr__(name: str) -> object:
-    """A name of the door."""
-    if name in __all__:
-        from nemo_gym.rollout_compare.compare import categories
+    """A name of the door, imported when it is first asked for."""
+    from importlib import import_module
 
-        return getattr(categories, name)
+    for home, names in _HOMES.items():
+        if name in names:
+            value: object = getattr(import_module(f"{__name__}.{home}"), name)
+            return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -16,8 +16,8 @@ from nemo_gym.rollout_compare.compare.questions import NOTHING_MORE, Questions
 from nemo_gym.rollout_compare.compare.repeats import compare_repeats
 from nemo_gym.rollout_compare.compare.statistics import paired_statistics
 from nemo_gym.rollout_compare.compare.task_side import side_of, sides_of
-from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
-from nemo_gym.rollout_compare.join.joined import Join, join
+from nemo_gym.rollout_compare.engine import table_of
+from nemo_gym.rollout_compare.join import Join, join
 from nemo_gym.rollout_compare.schema import (
     Category,
     CompareResult,
@@ -34,7 +34,7 @@ from nemo_gym.rollout_compare.schema import (
     TaskRows,
     TaskSide,
 )
-from nemo_gym.rollout_compare.table.table import Table
+from nemo_gym.rollout_compare.table import Table
 
 #: In so many tasks of equal rewards single tests are compared: reading all of a large run again would take too long.
 MOST_AGREEING = 500

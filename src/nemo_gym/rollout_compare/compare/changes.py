@@ -9,9 +9,7 @@ from itertools import compress
 from operator import or_
 
 from nemo_gym.rollout_compare.schema import NONE, UNKNOWN_IF_ABSENT, Change, Place, Side, long_text
-from nemo_gym.rollout_compare.table.by_task import RowsByTask
-from nemo_gym.rollout_compare.table.columns import Column
-from nemo_gym.rollout_compare.table.table import Table
+from nemo_gym.rollout_compare.table import Column, RowsByTask, Table
 
 #: So many values of a setting are counted one by one; of the others it is said how many there are.
 MOST_VALUES = 20

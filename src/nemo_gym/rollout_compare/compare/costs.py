@@ -10,9 +10,8 @@ from itertools import compress
 from nemo_gym.rollout_compare.compare.interval import paired_t_interval
 from nemo_gym.rollout_compare.compare.paired import mean, standard_error
 from nemo_gym.rollout_compare.schema import Carrier, Cost, Ratio, Side, Truncated
-from nemo_gym.rollout_compare.table.by_task import RowsByTask
-from nemo_gym.rollout_compare.table.table import Table
-from nemo_gym.rollout_compare.text.words import MEASURES, counted
+from nemo_gym.rollout_compare.table import RowsByTask, Table
+from nemo_gym.rollout_compare.text import MEASURES, counted
 
 #: Under so many tasks a ratio would say more of the tasks than of the runs.
 FEWEST_TASKS = 6

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from nemo_gym.rollout_compare.text.words import MEASURES
+from nemo_gym.rollout_compare.text import MEASURES
 
 if TYPE_CHECKING:  # the command line's help is made from these rules, and starts without results
     from nemo_gym.rollout_compare.schema import CompareResult, Rule

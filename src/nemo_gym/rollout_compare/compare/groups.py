@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nemo_gym.rollout_compare.compare.questions import Questions
-from nemo_gym.rollout_compare.join.asked import values_of
-from nemo_gym.rollout_compare.join.joined import Join
+from nemo_gym.rollout_compare.join import Join, values_of
 from nemo_gym.rollout_compare.schema import Side, TaskComparison, text_of
-from nemo_gym.rollout_compare.table.table import Table
+from nemo_gym.rollout_compare.table import Table
 
 #: What the groups are called by which tasks are compared unasked, where both runs name several tasksets.
 TASKSET = "taskset"

@@ -7,11 +7,9 @@ from itertools import compress
 from math import fsum, isnan
 
 from nemo_gym.rollout_compare.compare.repeats import is_flaky, solved_of
-from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
+from nemo_gym.rollout_compare.engine import table_of
 from nemo_gym.rollout_compare.schema import CompareInputError, Measured, Row, TaskSide
-from nemo_gym.rollout_compare.table.by_task import RowsByTask
-from nemo_gym.rollout_compare.table.columns import Column, T
-from nemo_gym.rollout_compare.table.table import Table
+from nemo_gym.rollout_compare.table import Column, RowsByTask, T, Table
 
 _MOST_KNOWN = 1000
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from nemo_gym.rollout_compare.files.lines import Piece
-from nemo_gym.rollout_compare.producers.contract import Plan, Readable
+from nemo_gym.rollout_compare.files import Piece
+from nemo_gym.rollout_compare.producers import Plan, Readable
 from nemo_gym.rollout_compare.schema import Fault, Note, NoteKind
-from nemo_gym.rollout_compare.table.table import Table
+from nemo_gym.rollout_compare.table import Table
 
 #: How many of the lines that were left out are named.
 NAMED_FAULTS = 5

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from nemo_gym.rollout_compare.files.inputs import Input
-from nemo_gym.rollout_compare.producers.contract import Readable, Run
+from nemo_gym.rollout_compare.files import Input
+from nemo_gym.rollout_compare.producers import Readable, Run
 from nemo_gym.rollout_compare.schema import Note, NoteKind, ReadFile, RunSource
 
 

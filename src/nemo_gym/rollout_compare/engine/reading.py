@@ -10,10 +10,10 @@ from functools import partial
 
 from nemo_gym.rollout_compare.engine.pieces import PieceTable, Progress, left_out, placed, read_piece
 from nemo_gym.rollout_compare.engine.workers import default_jobs, map_by_processes, may_fork
-from nemo_gym.rollout_compare.files.lines import Piece
-from nemo_gym.rollout_compare.producers.contract import Plan, Readable
+from nemo_gym.rollout_compare.files import Piece
+from nemo_gym.rollout_compare.producers import Plan, Readable
 from nemo_gym.rollout_compare.schema import CompareInputError, Fault, Note, NoteKind
-from nemo_gym.rollout_compare.table.table import Table
+from nemo_gym.rollout_compare.table import Table
 
 PIECE_BYTES = 16 << 20
 

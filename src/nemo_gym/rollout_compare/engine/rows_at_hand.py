@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from nemo_gym.rollout_compare.producers.gym import RowsAtHand
+from nemo_gym.rollout_compare.producers import RowsAtHand
 from nemo_gym.rollout_compare.schema import Row
-from nemo_gym.rollout_compare.table.table import Table
+from nemo_gym.rollout_compare.table import Table
 
 
 def table_of(rows: Iterable[Row], key: str | None = None) -> Table:

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.engine.pieces import Progress, left_out
 from nemo_gym.rollout_compare.engine.reading import read_tables
-from nemo_gym.rollout_compare.producers.contract import Failures, Plan, Run
+from nemo_gym.rollout_compare.producers import Failures, Plan, Run
 from nemo_gym.rollout_compare.schema import CompareInputError, Fault
-from nemo_gym.rollout_compare.table.table import Table
+from nemo_gym.rollout_compare.table import Table
 
 
 def run_tables(

@@ -11,7 +11,7 @@ from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from nemo_gym.rollout_compare.files.signals import ENDING
+from nemo_gym.rollout_compare.files import ENDING
 from nemo_gym.rollout_compare.producers import Readable
 from nemo_gym.rollout_compare.schema import CompareInputError
 

@@ -11,12 +11,10 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.explain.logs import LogRoots, LogUnavailable, read_found, read_log
-from nemo_gym.rollout_compare.producers.again import read_again
-from nemo_gym.rollout_compare.producers.gym import RowsAtHand
+from nemo_gym.rollout_compare.producers import RowsAtHand, read_again
 from nemo_gym.rollout_compare.schema import Evidence, Place, Row, Wanted
 from nemo_gym.rollout_compare.schema import Output as Said
-from nemo_gym.rollout_compare.text.plain import states_left
-from nemo_gym.rollout_compare.text.terminal import one_line, without_escapes
+from nemo_gym.rollout_compare.text import one_line, states_left, without_escapes
 
 LINE_LIMIT = 500
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from nemo_gym.rollout_compare.compare.categories import MOST_AGREEING
-from nemo_gym.rollout_compare.engine.workers import map_by_processes, may_fork
+from nemo_gym.rollout_compare.compare import MOST_AGREEING
+from nemo_gym.rollout_compare.engine import map_by_processes, may_fork
 from nemo_gym.rollout_compare.explain.evidence import Output, Roots, is_silent, log_roots, nothing_said, output_of
 from nemo_gym.rollout_compare.explain.logs import LogRoots, Reports, is_certain_report, read_reports
-from nemo_gym.rollout_compare.explain.parted import with_transcripts
-from nemo_gym.rollout_compare.producers.again import read_again, together
+from nemo_gym.rollout_compare.explain.transcripts import with_transcripts
+from nemo_gym.rollout_compare.producers import read_again, together
 from nemo_gym.rollout_compare.schema import (
     DEFAULT_TAIL,
     Cluster,

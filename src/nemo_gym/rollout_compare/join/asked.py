@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from nemo_gym.rollout_compare.producers.again import read_again
+from nemo_gym.rollout_compare.producers import read_again
 from nemo_gym.rollout_compare.schema import CompareInputError, Record, Wanted
-from nemo_gym.rollout_compare.table.columns import Column
-from nemo_gym.rollout_compare.table.table import Table
+from nemo_gym.rollout_compare.table import Column, Table
 
 
 def inputs_of(table: Table) -> Column[str]:

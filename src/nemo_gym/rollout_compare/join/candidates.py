@@ -11,8 +11,7 @@ from typing import Any
 from nemo_gym.rollout_compare.join.asked import inputs_of
 from nemo_gym.rollout_compare.join.planned import planned_columns
 from nemo_gym.rollout_compare.schema import FaultKind, Identity, KeyFault, KeyKind, label_of
-from nemo_gym.rollout_compare.table.columns import Column
-from nemo_gym.rollout_compare.table.table import Table
+from nemo_gym.rollout_compare.table import Column, Table
 
 PLANNED = "materialized_inputs:"
 

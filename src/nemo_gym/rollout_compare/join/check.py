@@ -12,8 +12,7 @@ from operator import gt
 from nemo_gym.rollout_compare.join.keys import Choice
 from nemo_gym.rollout_compare.join.planned import unrecorded_note
 from nemo_gym.rollout_compare.schema import JoinCheck, Note, NoteKind, Side, Twins
-from nemo_gym.rollout_compare.table.by_task import RowsByTask
-from nemo_gym.rollout_compare.table.table import Table
+from nemo_gym.rollout_compare.table import RowsByTask, Table
 
 _LABELS_SHOWN = 3
 

@@ -9,10 +9,9 @@ from typing import Any
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.join.asked import count_fields
-from nemo_gym.rollout_compare.producers.again import read_again
-from nemo_gym.rollout_compare.producers.json_rows import dig
+from nemo_gym.rollout_compare.producers import dig, read_again
 from nemo_gym.rollout_compare.schema import CompareInputError, Place, Row, Side, Wanted
-from nemo_gym.rollout_compare.table.table import Table
+from nemo_gym.rollout_compare.table import Table
 
 #: How much of each run is looked at: so many rows, and no more than so many bytes of them.
 MOST_ROWS = 10_000

@@ -9,7 +9,7 @@ from itertools import chain, groupby
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
+from nemo_gym.rollout_compare.engine import table_of
 from nemo_gym.rollout_compare.join.asked import inputs_of
 from nemo_gym.rollout_compare.join.candidates import PLANNED, Rung
 from nemo_gym.rollout_compare.join.check import check_inputs, doubts
@@ -17,9 +17,7 @@ from nemo_gym.rollout_compare.join.keys import choose_keys, first_key
 from nemo_gym.rollout_compare.join.labels import Labels
 from nemo_gym.rollout_compare.join.planned import Place, planned_identity, planned_places
 from nemo_gym.rollout_compare.schema import Identity, JoinCheck, KeyKind, Note, Row, Side
-from nemo_gym.rollout_compare.table.by_task import RowsByTask, rows_by_task
-from nemo_gym.rollout_compare.table.columns import Column
-from nemo_gym.rollout_compare.table.table import Table
+from nemo_gym.rollout_compare.table import Column, RowsByTask, Table, rows_by_task
 
 
 class Join(Struct, frozen=True):

@@ -26,8 +26,7 @@ from nemo_gym.rollout_compare.schema import (
     Side,
     input_label,
 )
-from nemo_gym.rollout_compare.table.columns import Column
-from nemo_gym.rollout_compare.table.table import Table
+from nemo_gym.rollout_compare.table import Column, Table
 
 
 class Choice(Struct, frozen=True):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from nemo_gym.rollout_compare.schema import Attempt, Identity, Note, NoteKind, Side
-from nemo_gym.rollout_compare.table.columns import Column
-from nemo_gym.rollout_compare.table.table import Table
+from nemo_gym.rollout_compare.table import Column, Table
 
 Place = tuple[Table, int]
 """A planned row: its table and its place there."""

@@ -118,7 +118,8 @@ class _Written:
     def __init__(self, beside: Beside) -> None:
         self._beside = beside
         self._quoted = [b'"%b"' % name.encode() for name in beside.apart]
-        fields = [(f"field_{i}", msgspec.Raw, msgspec.Raw()) for i in range(len(self._quoted))]
+        self._absent = msgspec.Raw()
+        fields = [(f"field_{i}", msgspec.Raw, self._absent) for i in range(len(self._quoted))]
         renamed = dict(zip((field for field, *_ in fields), beside.apart, strict=True))
         apart = msgspec.defstruct("Apart", fields, frozen=True, gc=False, rename=renamed)
         self._apart: Callable[[bytes], Any] = msgspec.json.Decoder(apart).decode
@@ -149,9 +150,9 @@ class _Written:
         """
         spans: list[tuple[int, int]] = []
         for quoted, value in zip(self._quoted, astuple(self._apart(text)), strict=True):
-            held = bytes(value)
-            if not held:
+            if value is self._absent:
                 continue
+            held = bytes(value)
             start = text.find(quoted) + len(quoted)
             while text[start : start + 1] and text[start] in _BETWEEN:
                 start += 1

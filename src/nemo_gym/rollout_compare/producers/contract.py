@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files.inputs import Input
+from nemo_gym.rollout_compare.files import Input
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse
 from nemo_gym.rollout_compare.schema import Attempt, Batch, Fields, Note, Source
 

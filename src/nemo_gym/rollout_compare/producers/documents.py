@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from nemo_gym.rollout_compare.files.inputs import Input, cannot_read, reading
+from nemo_gym.rollout_compare.files import Input, cannot_read, reading
 from nemo_gym.rollout_compare.producers.depth import TOO_DEEP, room_for_rows
 from nemo_gym.rollout_compare.schema import CompareInputError
 

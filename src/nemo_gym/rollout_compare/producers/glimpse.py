@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
-from nemo_gym.rollout_compare.files.inputs import STDIN_PATH, open_input, reading
+from nemo_gym.rollout_compare.files import STDIN_PATH, open_input, reading
 from nemo_gym.rollout_compare.schema import CompareInputError
 
 HEAD_BYTES = 64 << 10

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files.inputs import cannot_read
+from nemo_gym.rollout_compare.files import cannot_read
 from nemo_gym.rollout_compare.producers.json_rows import parse_object
 from nemo_gym.rollout_compare.schema import CompareInputError
 

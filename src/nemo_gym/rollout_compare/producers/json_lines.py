@@ -12,8 +12,18 @@ from typing import Any
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files.inputs import Input, check_unchanged, gone, reading
-from nemo_gym.rollout_compare.files.lines import Block, Line, LineCount, Piece, iter_blocks, pieces_of
+from nemo_gym.rollout_compare.files import (
+    Block,
+    Input,
+    Line,
+    LineCount,
+    Piece,
+    check_unchanged,
+    gone,
+    iter_blocks,
+    pieces_of,
+    reading,
+)
 from nemo_gym.rollout_compare.producers.beside import BesideDecoder
 from nemo_gym.rollout_compare.producers.contract import Plan
 from nemo_gym.rollout_compare.producers.depth import room_for_rows

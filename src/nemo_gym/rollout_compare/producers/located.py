@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files.inputs import STDIN, STDIN_PATH, Input, open_input
+from nemo_gym.rollout_compare.files import STDIN, STDIN_PATH, Input, open_input
 from nemo_gym.rollout_compare.producers.contract import Readable, Run, Shard
 from nemo_gym.rollout_compare.schema import CompareInputError
 

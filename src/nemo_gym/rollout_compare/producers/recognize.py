@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files.inputs import STDIN
+from nemo_gym.rollout_compare.files import STDIN
 from nemo_gym.rollout_compare.producers.contract import Producer
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse
 from nemo_gym.rollout_compare.schema import CompareInputError

@@ -13,8 +13,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files.inputs import Input, open_input
-from nemo_gym.rollout_compare.files.lines import Line, Piece, iter_lines
+from nemo_gym.rollout_compare.files import Input, Line, Piece, iter_lines, open_input
 from nemo_gym.rollout_compare.producers.attempts import Attempt, batch_of
 from nemo_gym.rollout_compare.producers.contract import Plan, Run, Shard
 from nemo_gym.rollout_compare.producers.depth import room_for_rows

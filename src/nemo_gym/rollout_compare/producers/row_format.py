@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files.inputs import Input
+from nemo_gym.rollout_compare.files import Input
 from nemo_gym.rollout_compare.producers.beside import Beside
 from nemo_gym.rollout_compare.schema import (
     Batch,
@@ -83,11 +83,11 @@ class RowFormat(Struct, frozen=True):
         results_of: What their values say, each a column with a value a row.
         fields_for: The fields that may name the task, given the one that the user named or None.
         label: What a row's task is called in messages, as far as it can be told.
-        attempt: The task's position in the run's input file, and the attempt's number.
-        input: What the system was asked.
+        attempt: The task's position in the run's input file, and the attempt's number; None where rows say neither.
+        input: What the system was asked; None where rows do not say it.
         input_numbers: A number for each value of it, 0 for one that says nothing.
         input_text: The identity of one value of it, None for one that says nothing.
-        logs: Where the verifier's log is.
+        logs: Where the verifier's log is; None where rows name none.
         outputs: What the verifier said, best first.
         json_outputs: Those of them that may be objects, which are shown as JSON.
         more_logs: Other places of logs, which are tried where nothing else says anything.
@@ -104,11 +104,11 @@ class RowFormat(Struct, frozen=True):
     results_of: Callable[[Sequence[Sequence[Any]]], Results]
     fields_for: Callable[[str | None], Fields]
     label: Callable[[Row, str | None], str]
-    attempt: tuple[str, str]
-    input: str
+    attempt: tuple[str, str] | None
+    input: str | None
     input_numbers: Callable[[Sequence[Any]], array[int]]
     input_text: Callable[[Any], str | None]
-    logs: str
+    logs: str | None
     outputs: tuple[str, ...]
     json_outputs: tuple[str, ...] = ()
     more_logs: tuple[str, ...] = ()
@@ -122,13 +122,17 @@ class RowFormat(Struct, frozen=True):
     @property
     def output_fields(self) -> tuple[str, ...]:
         """The fields that may hold a row's verifier output."""
-        return (self.logs, *self.outputs, *self.more_logs)
+        return (*((self.logs,) if self.logs else ()), *self.outputs, *self.more_logs)
 
     @property
     def paths(self) -> tuple[str, ...]:
         """The fields that are read of every row; those that may name the task come after them."""
         more = self.extras.paths if self.extras else ()
-        return (*self.results, *self.attempt, self.input, *self.output_fields, *self.tests, *more)
+        return (*self.results, *(self.attempt or ()), *self._asked, *self.output_fields, *self.tests, *more)
+
+    @property
+    def _asked(self) -> tuple[str, ...]:
+        return (self.input,) if self.input else ()
 
     def batch(
         self,
@@ -160,13 +164,15 @@ class RowFormat(Struct, frozen=True):
                 said = self.extras.said(dict(zip(self.paths, columns, strict=False)), beside)
         taken = iter(columns)
         results = [next(taken) for _ in self.results]
-        index, rollout, asked = next(taken), next(taken), next(taken)
+        nothing = [None] * len(results[0])
+        index, rollout = [next(taken) if self.attempt else nothing for _ in range(2)]
+        asked = next(taken) if self.input else nothing
         outputs = [next(taken) for _ in (*self.output_fields, *self.tests)]
         for _ in self.extras.paths if self.extras else ():
             next(taken)
         identities = {path: identities_of(values) for path, values in zip(fields, taken, strict=True)}
         if planned:
-            results = [[None] * len(index)] * len(results)
+            results = [nothing] * len(results)
         rewards, masked, agent_errors, failure_kinds = self.results_of(results)
         return Batch(
             rewards=rewards,
@@ -176,7 +182,7 @@ class RowFormat(Struct, frozen=True):
             task_indexes=attempt_parts(index),
             rollout_indexes=attempt_parts(rollout),
             inputs=self.input_numbers(asked),
-            has_output=_any_said(outputs),
+            has_output=_any_said(outputs, len(rewards)),
             identities=identities,
             lines=lines,
             offsets=offsets,
@@ -193,7 +199,7 @@ class RowFormat(Struct, frozen=True):
 
     def paths_for(self, wanted: Wanted) -> tuple[str, ...]:
         """The fields that are read again of a row."""
-        asked = (self.input,) if wanted.task_input else ()
+        asked = self._asked if wanted.task_input else ()
         outputs = (*self.output_fields, *self.tests) if wanted.output else ()
         steps = self.extras.steps if self.extras and wanted.transcript else ()
         texts = self.extras.texts if self.extras and wanted.settings else ()
@@ -203,7 +209,7 @@ class RowFormat(Struct, frozen=True):
         """What was wanted of a row, by its values at `paths_for`."""
         count = len(wanted.fields)
         rest = list(values[count:])
-        asked = rest.pop(0) if wanted.task_input else None
+        asked = rest.pop(0) if wanted.task_input and self.input else None
         transcript, settings = None, {}
         if self.extras and wanted.transcript:
             transcript, rest = self.extras.transcript(rest[: len(self.extras.steps)]), rest[len(self.extras.steps) :]
@@ -222,14 +228,15 @@ class RowFormat(Struct, frozen=True):
         )
 
     def _output(self, values: Sequence[Any]) -> Output:
-        count = len(self.outputs)
-        logs, texts, more = values[0], values[1 : 1 + count], values[1 + count : len(self.output_fields)]
+        first, count = int(self.logs is not None), len(self.outputs)
+        logs, texts = values[:first], values[first : first + count]
+        more = values[first + count : len(self.output_fields)]
         said = (
             (field, _text(value, as_json=field in self.json_outputs))
             for field, value in zip(self.outputs, texts, strict=True)
         )
         found = tuple((field, text) for field, text in said if text)
-        named = (value for value in (logs, *(() if found else more)) if isinstance(value, str) and value.strip())
+        named = (value for value in (*logs, *(() if found else more)) if isinstance(value, str) and value.strip())
         tests = values[len(self.output_fields) : len(self.output_fields) + len(self.tests)]
         return Output(next(named, None), found, self.output_fields, tests=self.tests_of(tests))
 
@@ -243,9 +250,9 @@ def _text(value: Any, *, as_json: bool) -> str:
     )
 
 
-def _any_said(columns: Sequence[Sequence[Any]]) -> bytes:
+def _any_said(columns: Sequence[Sequence[Any]], rows: int) -> bytes:
     """For each row 1 if any of the columns has a value, else 0."""
     said = [column for column in columns if column.count(None) < len(column)]
     if not said:
-        return bytes(len(columns[0]))
+        return bytes(rows)
     return bytes(any(value is not None for value in values) for values in zip(*said, strict=True))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import islice
 
 from nemo_gym.rollout_compare.schema import Step
-from nemo_gym.rollout_compare.text.terminal import several_lines
+from nemo_gym.rollout_compare.text import several_lines
 
 #: A transcript keeps so many steps, and of each text of a step so many characters, from both its ends.
 MOST_STEPS = 1000

@@ -17,15 +17,27 @@
 
 from __future__ import annotations
 
-from nemo_gym.rollout_compare.explain.evidence import Roots
-from nemo_gym.rollout_compare.explain.findings import explain_flips
+from nemo_gym.rollout_compare.explain import Roots, explain_flips
 from nemo_gym.rollout_compare.report.notes import note_text
 from nemo_gym.rollout_compare.report.renderers import RENDERERS
-from nemo_gym.rollout_compare.report.summary import summary_dict, summary_schema
+from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines, summary_schema
+from nemo_gym.rollout_compare.report.terminal.color import colored
+from nemo_gym.rollout_compare.report.terminal.flips import by_size
 from nemo_gym.rollout_compare.report.terminal.text import Shown, report_lines
 from nemo_gym.rollout_compare.schema import DEFAULT_TAIL, CompareResult
 
-__all__ = ["RENDERERS", "note_text", "render_report", "summary_dict", "summary_schema"]
+__all__ = [
+    "RENDERERS",
+    "Shown",
+    "by_size",
+    "colored",
+    "note_text",
+    "render_report",
+    "report_lines",
+    "summary_dict",
+    "summary_lines",
+    "summary_schema",
+]
 
 
 def render_report(result: CompareResult, roots: Roots, tail: int = DEFAULT_TAIL) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from nemo_gym.rollout_compare.report.facts import records_of
 from nemo_gym.rollout_compare.report.terminal.decision import decision_text
 from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult
-from nemo_gym.rollout_compare.text.terminal import encodable, one_line
+from nemo_gym.rollout_compare.text import encodable, one_line
 
 #: The columns in their order, with what they hold.
 COLUMNS: Final = {

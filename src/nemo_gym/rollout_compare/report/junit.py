@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from html import escape
 
-from nemo_gym.rollout_compare.explain.evidence import source_text
+from nemo_gym.rollout_compare.explain import source_text
 from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT
 from nemo_gym.rollout_compare.schema import Category, CompareResult, Flip, Side, TaskComparison, reward_text
-from nemo_gym.rollout_compare.text.terminal import one_line
+from nemo_gym.rollout_compare.text import one_line
 
 # What XML 1.0 allows nowhere, beyond what `one_line` shows as escapes.
 _NOT_XML = re.compile("[\ufffe\uffff]")

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Final
 
-from nemo_gym.rollout_compare.explain.evidence import source_text as evidence_source
+from nemo_gym.rollout_compare.explain import source_text as evidence_source
 from nemo_gym.rollout_compare.report.notes import TASKS_IN_JSON_ONLY, note_message, note_names
 from nemo_gym.rollout_compare.report.terminal.changes import change_lines, cost_lines, parted_lines
 from nemo_gym.rollout_compare.report.terminal.decision import decision_text
@@ -22,7 +22,7 @@ from nemo_gym.rollout_compare.report.terminal.provenance import source_text
 from nemo_gym.rollout_compare.report.terminal.text import join_lines
 from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT, TASKS_NAMED, counted
 from nemo_gym.rollout_compare.schema import Category, Cluster, CompareResult, Evidence, Flip, Note, Side, TestChanges
-from nemo_gym.rollout_compare.text.terminal import one_line
+from nemo_gym.rollout_compare.text import one_line
 
 #: GitHub refuses comments of more than 65,536 characters.
 LIMIT: Final = 60_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from nemo_gym.rollout_compare.schema import FaultKind, KeyFault, KeyKind, Note, NoteKind, Repeats, Side
-from nemo_gym.rollout_compare.text.words import counted
+from nemo_gym.rollout_compare.text import counted
 
 
 def note_text(note: Note) -> str:

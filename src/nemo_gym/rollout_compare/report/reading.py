@@ -37,7 +37,7 @@ from nemo_gym.rollout_compare.schema import (
     Transcripts,
     Wanted,
 )
-from nemo_gym.rollout_compare.text.terminal import one_line
+from nemo_gym.rollout_compare.text import one_line
 
 
 class FromSummary:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nemo_gym.rollout_compare.schema import Category, CompareResult
-from nemo_gym.rollout_compare.text.terminal import one_line
+from nemo_gym.rollout_compare.text import one_line
 
 _UNCOUNTED = (Category.MASKED, Category.MISSING)
 

@@ -178,7 +178,7 @@ class FlipSummary(Struct, frozen=True):
         signature: The error that made the losing side fail with what varies taken out; null if it is not known.
         repeats: Attempts that solved it; null unless both sides have two rows or more, all 0 or 1.
         same_answer: Whether both sides end in the same answer, so that the verifier disagrees with itself.
-        parted: Where the agents parted; null where a transcript is missing, and after the first 500 flips.
+        parted: Where the agents parted; null where a transcript is missing, and after the first 100 flips.
     """
 
     task: str

@@ -5,10 +5,16 @@
 * `task_input`: what the system was asked, as a number and as a label
 * `changes`: settings that differ, costs, where agents parted
 * `settings`: what an attempt was run with, as short texts
+* `marks`: what a row says against its own result
+* `side`: old and new
 * `result`: tasks, their sides and categories, the result
 * `figures`: evidence, changed tests, what a gate made of a result
-* `statistics`: the figures, and what may be said of the new side
 * `transcripts`: what the agents did, side by side
+* `statistics`: the figures of a comparison
+* `subsets`: those of groups of tasks
+* `verdicts`: what may be said of the new side, and why a figure is null
+* `notes`: facts that a reader must know, by kind
+* `provenance`: which files a result is of
 * `errors`: the one error that a user sees
 """
 
@@ -60,27 +66,20 @@ from nemo_gym.rollout_compare.schema.side import Side
 from nemo_gym.rollout_compare.schema.statistics import (
     ByChance,
     CarriedBy,
-    Clustered,
-    Conclusion,
     Estimate,
-    IntervalKind,
-    Margin,
     OfAttempts,
     OnTheseTasks,
     Repeats,
     Selection,
-    SignificanceTest,
     Statistics,
-    Subset,
-    Subsets,
     ToDecide,
     Unmeasured,
-    Verdict,
-    Why,
     WithoutAgentErrors,
 )
+from nemo_gym.rollout_compare.schema.subsets import Clustered, Subset, Subsets
 from nemo_gym.rollout_compare.schema.task_input import input_label, input_labels, input_numbers, task_input
 from nemo_gym.rollout_compare.schema.transcripts import Transcripts
+from nemo_gym.rollout_compare.schema.verdicts import Conclusion, IntervalKind, Margin, SignificanceTest, Verdict, Why
 
 __all__ = [
     "DEFAULT_TAIL",

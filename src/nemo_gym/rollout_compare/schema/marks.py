@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.text.words import mark_text, mask_text
+from nemo_gym.rollout_compare.text import mark_text, mask_text
 
 
 class MaskKind(StrEnum):

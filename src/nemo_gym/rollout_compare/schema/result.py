@@ -19,7 +19,7 @@ from nemo_gym.rollout_compare.schema.provenance import Provenance
 from nemo_gym.rollout_compare.schema.side import Side
 from nemo_gym.rollout_compare.schema.statistics import Repeats, Statistics
 from nemo_gym.rollout_compare.schema.transcripts import Transcripts
-from nemo_gym.rollout_compare.text.words import masked_text
+from nemo_gym.rollout_compare.text import masked_text
 
 #: Two rewards are the same result when they differ by at most this much.
 REWARD_TOLERANCE = 1e-9

@@ -2,85 +2,11 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.schema.figures import Count, Probability
-
-
-class Verdict(StrEnum):
-    """What may be said of the new side: at the 5% level or, where a margin was asked for, with regard to it."""
-
-    BETTER = "better"
-    WORSE = "worse"
-    SAME = "same"
-    NOT_WORSE = "not worse"
-    NO_SIGNIFICANT_CHANGE = "no significant change"
-    CANNOT_TELL = "cannot tell"
-
-
-class Conclusion(StrEnum):
-    """What a 90% interval says of a margin."""
-
-    SAME = "same"
-    NOT_WORSE = "not worse"
-    NOT_SHOWN = "not shown"
-
-
-class SignificanceTest(StrEnum):
-    """The test that gave a p-value."""
-
-    MCNEMAR = "McNemar mid-p"
-    SIGN_FLIP = "sign-flip permutation mid-p"
-    STRATIFIED = "exact stratified mid-p"
-    STRATIFIED_NORMAL = "stratified, normal approximation"
-
-
-class IntervalKind(StrEnum):
-    """The formula that gave an interval."""
-
-    TANGO = "Tango score"
-    PAIRED_T = "paired t"
-
-
-class Why(StrEnum):
-    """Why a figure is null."""
-
-    NO_TASK = "no task was measured on both sides"
-    ONE_TASK = "one task alone was measured on both sides"
-    NO_CHANGE = "no task changed"
-    NO_SPREAD = "every task changed by the same amount"
-    NO_SPREAD_WITHIN = "no task's attempts disagree"
-    TOO_LARGE = "a reward is too large to compute with"
-    OUTSIDE = "a reward lies outside 0 to 1"
-    NOT_BINARY = "not every attempt's reward is 0 or 1"
-    NOT_BINARY_TASKS = "not every task's reward is 0 or 1"
-    ONE_ATTEMPT = "it takes two measured attempts or more on both sides of a task"
-    NOT_ASKED = "not asked for"
-    NO_AGENT_ERROR = "no flip has an agent error"
-    NO_LARGEST = "no single task changed more than every other"
-    CARRIED_BY_NONE = "leaving out the largest change changes nothing"
-    WINS_AGREE = "the wins alone say nothing else"
-    DECIDED = "there is nothing left to decide"
-    FEW_GROUPS = "it takes six groups or more"
-    FEW_TASKS = "it takes ten tasks or more"
-
-
-class Margin(Struct, frozen=True):
-    """The question of a migration: is the new side the same, or at least not worse, but for a margin?
-
-    Attributes:
-        margin: The difference that would matter, in units of reward.
-        low: Lower end of the 90% interval of delta.
-        high: Its upper end.
-        conclusion: `same` if the interval lies within the margin on both sides, `not worse` if its low end does.
-    """
-
-    margin: float
-    low: float | None
-    high: float | None
-    conclusion: Conclusion
+from nemo_gym.rollout_compare.schema.subsets import Clustered, Subsets
+from nemo_gym.rollout_compare.schema.verdicts import IntervalKind, Margin, SignificanceTest, Verdict, Why
 
 
 class OnTheseTasks(Struct, frozen=True):
@@ -239,63 +165,6 @@ class Unmeasured(Struct, frozen=True):
     as_failed: float | None = None
     could_overturn: bool = False
     selection: tuple[Selection, ...] = ()
-
-
-class Subset(Struct, frozen=True):
-    """The tasks of one group.
-
-    Attributes:
-        name: What they have in common; None for the small groups together.
-        n: How many were measured on both sides.
-        old: Mean reward of the old side.
-        new: Mean reward of the new side.
-        delta: New minus old.
-        ci_low: Lower end of the 95% interval of delta.
-        ci_high: Its upper end.
-        p_value: Two-sided p, adjusted for the number of groups (Holm); None where no task of the group changed.
-    """
-
-    name: str | None
-    n: int
-    old: float
-    new: float
-    delta: float
-    ci_low: float | None
-    ci_high: float | None
-    p_value: float | None
-
-
-class Subsets(Struct, frozen=True):
-    """The comparison, group by group.
-
-    Attributes:
-        field: The field whose values tell the groups apart.
-        groups: The groups, largest first, the small ones together at the end.
-        p_value: Cochran's Q: were delta the same in every group, how often would the groups differ at least so much?
-            None with a single group.
-    """
-
-    field: str
-    groups: tuple[Subset, ...]
-    p_value: float | None
-
-
-class Clustered(Struct, frozen=True):
-    """The comparison with related tasks kept together.
-
-    Attributes:
-        field: The field whose values tell which tasks are related.
-        groups: How many groups there are.
-        ci_low: Lower end of the cluster-robust 95% interval of delta; None under six groups.
-        ci_high: Its upper end.
-        p_value: Two-sided p with the signs of whole groups flipped; None under six groups.
-    """
-
-    field: str
-    groups: int
-    ci_low: float | None
-    ci_high: float | None
-    p_value: float | None
 
 
 class Statistics(Struct, frozen=True, kw_only=True):

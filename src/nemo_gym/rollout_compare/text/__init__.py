@@ -3,4 +3,29 @@
 * `terminal`: text made safe to print
 * `plain`: text made plain for readers and signatures
 * `folding`: many names of tests in few words
+* `words`: what a row says against its own result, in words
 """
+
+from nemo_gym.rollout_compare.text.folding import folded
+from nemo_gym.rollout_compare.text.plain import json_object, lines, plain_lines, safe_name, states_left, unboxed
+from nemo_gym.rollout_compare.text.terminal import encodable, one_line, several_lines, without_escapes
+from nemo_gym.rollout_compare.text.words import MEASURES, counted, mark_text, mask_text, masked_text
+
+__all__ = [
+    "MEASURES",
+    "counted",
+    "encodable",
+    "folded",
+    "json_object",
+    "lines",
+    "mark_text",
+    "mask_text",
+    "masked_text",
+    "one_line",
+    "plain_lines",
+    "safe_name",
+    "several_lines",
+    "states_left",
+    "unboxed",
+    "without_escapes",
+]

@@ -25,7 +25,9 @@ def masked_text(reason: str, masked: int, rows: int) -> str:
 
 
 def mark_text(field: str, value: str) -> str:
-    """Why a result is doubtful: `error: the last line`, `verifier_error=the value`."""
+    """Why a result is doubtful: `error: the last line`, `verifier_error=the value`, or the field alone."""
+    if not value:
+        return field
     return f"{field}: {value}" if field == "error" else f"{field}={value}"
 
 

@@ -10,7 +10,7 @@ expected:<4> but was:<3>
 import re
 
 from nemo_gym.rollout_compare.explain.triage.results import Collector, Outcome, TestResults
-from nemo_gym.rollout_compare.text.plain import lines
+from nemo_gym.rollout_compare.text import lines
 
 _SUITE = "Testsuite: "
 _TEST = re.compile(r"Testcase: (\S++)(?: took |$|:)")

@@ -9,7 +9,7 @@ FAIL: rounds.sh
 import re
 
 from nemo_gym.rollout_compare.explain.triage.results import Collector, Outcome, TestResults
-from nemo_gym.rollout_compare.text.plain import lines
+from nemo_gym.rollout_compare.text import lines
 
 _OUTCOMES = {
     "PASS": Outcome.PASSED,

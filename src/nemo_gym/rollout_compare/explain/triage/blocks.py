@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from nemo_gym.rollout_compare.explain.triage.errors import ErrorLine, Weight, error_line, is_exception, telling
 from nemo_gym.rollout_compare.explain.triage.noise import is_noise
-from nemo_gym.rollout_compare.text.plain import unboxed
+from nemo_gym.rollout_compare.text import unboxed
 
 _PYTEST = re.compile(r"E(?: {2,}|$)")
 _PYTEST_CAPTURED = re.compile(r"-{3,}+ (?:Captured|generated) ")

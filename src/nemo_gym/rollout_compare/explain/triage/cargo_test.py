@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass, field
 
 from nemo_gym.rollout_compare.explain.triage.results import Collector, Outcome, TestResults
-from nemo_gym.rollout_compare.text.plain import lines
+from nemo_gym.rollout_compare.text import lines
 
 _TEST = "test "
 _BETWEEN = " ... "

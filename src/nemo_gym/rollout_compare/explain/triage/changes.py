@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from nemo_gym.rollout_compare.compare.distributions import fisher_exact_two_sided
+from nemo_gym.rollout_compare.compare import fisher_exact_two_sided
 from nemo_gym.rollout_compare.explain.triage.names import same_names
 from nemo_gym.rollout_compare.explain.triage.results import Outcome, TestResults
 from nemo_gym.rollout_compare.schema import TestChanges, TestRate

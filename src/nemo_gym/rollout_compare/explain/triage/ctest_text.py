@@ -10,7 +10,7 @@ The following tests FAILED:
 import re
 
 from nemo_gym.rollout_compare.explain.triage.results import Collector, Outcome, TestResults
-from nemo_gym.rollout_compare.text.plain import lines
+from nemo_gym.rollout_compare.text import lines
 
 _TEST = re.compile(r" *+\d++/\d++ Test +#\d++: (\S++(?: \S++)*?) \.{2,}+")
 _LISTED = re.compile(r"\s*+\d++ - (\S++(?: \S++)*?) \((?!Disabled)[^()]*+\)$")

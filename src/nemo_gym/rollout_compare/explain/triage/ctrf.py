@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.explain.triage.js_json import items
 from nemo_gym.rollout_compare.explain.triage.results import BETWEEN, Collector, Outcome, TestResults
-from nemo_gym.rollout_compare.text.plain import json_object
+from nemo_gym.rollout_compare.text import json_object
 
 # The format's other word, "other", says that the program knows a fifth outcome: whatever it is, the test did not pass.
 _OUTCOMES = {

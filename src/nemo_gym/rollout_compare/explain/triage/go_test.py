@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nemo_gym.rollout_compare.explain.triage.results import Collector, Outcome, TestResults
-from nemo_gym.rollout_compare.text.plain import json_object, lines
+from nemo_gym.rollout_compare.text import json_object, lines
 
 _RUN = "=== RUN "
 

@@ -9,7 +9,7 @@ MoneyTest > adds PASSED
 import re
 
 from nemo_gym.rollout_compare.explain.triage.results import Collector, Outcome, TestResults
-from nemo_gym.rollout_compare.text.plain import lines
+from nemo_gym.rollout_compare.text import lines
 
 _OUTCOMES = {" PASSED": Outcome.PASSED, " FAILED": Outcome.FAILED, " SKIPPED": Outcome.SKIPPED}
 _ENDED = re.compile(r"BUILD (?:SUCCESSFUL|FAILED) in ")

@@ -12,7 +12,7 @@ At the end the failed tests are listed again. A test that began and never ended 
 import re
 
 from nemo_gym.rollout_compare.explain.triage.results import Collector, Outcome, TestResults
-from nemo_gym.rollout_compare.text.plain import lines
+from nemo_gym.rollout_compare.text import lines
 
 _MARKS = {
     "[       OK ] ": Outcome.PASSED,

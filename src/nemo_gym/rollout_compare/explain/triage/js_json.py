@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nemo_gym.rollout_compare.explain.triage.results import BETWEEN, Collector, Outcome, TestResults
-from nemo_gym.rollout_compare.text.terminal import without_escapes
+from nemo_gym.rollout_compare.text import without_escapes
 
 _OUTCOMES = {
     "passed": Outcome.PASSED,

@@ -11,7 +11,7 @@ A class counts as a test, because the tests that passed in it are not named. It 
 import re
 
 from nemo_gym.rollout_compare.explain.triage.results import Collector, Outcome, TestResults
-from nemo_gym.rollout_compare.text.plain import lines
+from nemo_gym.rollout_compare.text import lines
 
 _CLASS = re.compile(r"Tests run: (\d{1,9}+), Failures: (\d{1,9}+), Errors: (\d{1,9}+), Skipped: (\d{1,9}+), Time ")
 _IN = re.compile(r"--? in ([\w.$]++)$")

@@ -5,7 +5,7 @@ import re
 from nemo_gym.rollout_compare.explain.triage.anonymous import anonymous
 from nemo_gym.rollout_compare.explain.triage.causes import known_cause
 from nemo_gym.rollout_compare.explain.triage.errors import missing_command, uncut, without_place
-from nemo_gym.rollout_compare.text.plain import safe_name
+from nemo_gym.rollout_compare.text import safe_name
 
 #: A signature is read in a list, so it has an end.
 SIGNATURE_LIMIT = 160

@@ -9,7 +9,7 @@ Summary [   0.012s] 9 tests run: 7 passed, 2 failed, 1 skipped
 import re
 
 from nemo_gym.rollout_compare.explain.triage.results import Collector, Outcome, TestResults
-from nemo_gym.rollout_compare.text.plain import lines
+from nemo_gym.rollout_compare.text import lines
 
 _TEST = re.compile(r" ++(?:TRY (\d++) )?+([A-Z][\w-]*+) \[[^\]]*+\] (?:\([\d /]++\) )?+(\S++ \S++)$")
 _OUTCOMES = {"PASS": Outcome.PASSED, "LEAK": Outcome.PASSED, "FLAKY": Outcome.PASSED, "SKIP": Outcome.SKIPPED}

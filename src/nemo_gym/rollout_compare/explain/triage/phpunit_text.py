@@ -10,7 +10,7 @@ OK (6 tests, 9 assertions)
 import re
 
 from nemo_gym.rollout_compare.explain.triage.results import Collector, Outcome, TestResults
-from nemo_gym.rollout_compare.text.plain import lines
+from nemo_gym.rollout_compare.text import lines
 
 _HEADING = re.compile(r"There (?:was|were) \d++ (\w++)(?: test)?+s?:$")
 _OUTCOMES = {

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass, field
 
 from nemo_gym.rollout_compare.explain.triage.results import Collector, Outcome, TestResults
-from nemo_gym.rollout_compare.text.plain import lines
+from nemo_gym.rollout_compare.text import lines
 
 # An unexpected pass is a pass, unless the mark is strict: then pytest itself says FAILED.
 _OUTCOMES = {

@@ -27,7 +27,7 @@ from nemo_gym.rollout_compare.explain.triage.sympy_text import read_sympy
 from nemo_gym.rollout_compare.explain.triage.tap_text import read_tap
 from nemo_gym.rollout_compare.explain.triage.tree_text import read_tree
 from nemo_gym.rollout_compare.explain.triage.unittest_text import read_unittest
-from nemo_gym.rollout_compare.text.plain import plain_lines
+from nemo_gym.rollout_compare.text import plain_lines
 
 #: Text without escape sequences -> its tests, or None if the text names none of the reader's kind.
 TextReader = Callable[[str], TestResults | None]

@@ -9,7 +9,7 @@ from typing import ClassVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from nemo_gym.rollout_compare.text.plain import safe_name
+from nemo_gym.rollout_compare.text import safe_name
 
 
 class Outcome(StrEnum):

@@ -12,7 +12,7 @@ rspec ./spec/money_spec.rb:5 # Money when rounding rounds half up
 import re
 
 from nemo_gym.rollout_compare.explain.triage.results import Collector, Outcome, TestResults
-from nemo_gym.rollout_compare.text.plain import lines
+from nemo_gym.rollout_compare.text import lines
 
 _ENDED = re.compile(r"(\d{1,9}+) examples?, \d++ failures?")
 _LISTED = re.compile(r"rspec '?\./\S++ # (\S.*)")

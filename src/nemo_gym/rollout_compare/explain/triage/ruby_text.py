@@ -11,7 +11,7 @@ Failure: test_rounds(TestMoney)
 import re
 
 from nemo_gym.rollout_compare.explain.triage.results import Collector, Outcome, TestResults
-from nemo_gym.rollout_compare.text.plain import lines
+from nemo_gym.rollout_compare.text import lines
 
 _LETTERS = {".": Outcome.PASSED, "F": Outcome.FAILED, "E": Outcome.ERROR, "S": Outcome.SKIPPED, "O": Outcome.SKIPPED}
 _WORDS = {

@@ -7,7 +7,7 @@ from nemo_gym.rollout_compare.explain.triage.causes import FETCHING, MISSING
 from nemo_gym.rollout_compare.explain.triage.errors import ErrorLine, Weight
 from nemo_gym.rollout_compare.explain.triage.js_json import failure_messages
 from nemo_gym.rollout_compare.explain.triage.messages import shown
-from nemo_gym.rollout_compare.text.plain import json_object, plain_lines
+from nemo_gym.rollout_compare.text import json_object, plain_lines
 
 #: The error is looked for in so many lines at the end, and a line's error in so many characters at its start.
 LINE_LIMIT = 5_000

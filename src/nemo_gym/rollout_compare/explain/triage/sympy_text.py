@@ -9,7 +9,7 @@ test_lazy_function ok                                                     [FAIL]
 import re
 
 from nemo_gym.rollout_compare.explain.triage.results import Collector, Outcome, TestResults
-from nemo_gym.rollout_compare.text.plain import lines
+from nemo_gym.rollout_compare.text import lines
 
 _FILE = re.compile(r"([^\s\[]++)\[\d++\] ")
 _TEST = re.compile(r"(test\w*+) (ok|E|F|f|X|T|K|s|w)(?: ++\[(?:OK|FAIL)\])?+\s*+$")

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass, field
 
 from nemo_gym.rollout_compare.explain.triage.results import BETWEEN, Collector, Outcome, TestResults
-from nemo_gym.rollout_compare.text.plain import lines
+from nemo_gym.rollout_compare.text import lines
 
 _TEST = re.compile(r"( {0,40})(not )?+ok(?: (\d{1,9}+))?+(?=$| )(?: ?- )?+ ?+([^#]*+)(#.*)?")
 _PLAN = re.compile(r"1\.\.(\d{1,9}+)(?=$| )")

@@ -18,7 +18,7 @@ import re
 from dataclasses import dataclass, field
 
 from nemo_gym.rollout_compare.explain.triage.results import BETWEEN, Collector, Outcome, TestResults
-from nemo_gym.rollout_compare.text.plain import lines
+from nemo_gym.rollout_compare.text import lines
 
 _PASSED, _FAILED, _SKIPPED = (
     "\u2713\u2714\u221a",

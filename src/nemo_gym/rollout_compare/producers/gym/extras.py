@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import compress
+from operator import attrgetter, gt
 from typing import Any
 
 from msgspec import Struct
@@ -43,9 +44,13 @@ from nemo_gym.rollout_compare.schema import setting_text, setting_texts, summed_
 SYSTEM_PROMPT = "system prompt"
 
 _SYSTEM = ("system", "developer")
+_CALL, _GIVEN = "function_call", "function_call_output"
 _OUTPUT_ENDING = "_output"
 _CALL_ENDING = "_call"
 _USER = "user"
+
+_USUAL = (_CALL, _GIVEN, "message", "reasoning")
+_TYPE, _ROLE = attrgetter("type"), attrgetter("role")
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -160,15 +165,24 @@ def _versions(values: Sequence[Any]) -> dict[str, list[str | None]]:
     """The harness and the versions that the response's metadata name."""
     harness: list[str | None] = [None] * len(values)
     versions: list[str | None] = [None] * len(values)
+    known: dict[str, tuple[str | None, str | None]] = {}
     for i in compress(range(len(values)), values):
         if not isinstance(values[i], Mapping):
             continue
-        held = {name: value for name, value in values[i].items() if value}
-        ran = " ".join(str(held[name]) for name in (HARNESS, HARNESS_VERSION) if name in held)
-        others = {name: value for name, value in held.items() if name.endswith(VERSION_ENDING)}
-        others.pop(HARNESS_VERSION, None)
-        harness[i], versions[i] = setting_text("harness", ran or None), setting_text("versions", others)
+        held = {name: value for name, value in values[i].items() if name == HARNESS or name.endswith(VERSION_ENDING)}
+        if held:
+            said = repr(held)
+            if said not in known:
+                known[said] = _harness(held)
+            harness[i], versions[i] = known[said]
     return {"harness": harness, "versions": versions}
+
+
+def _harness(held: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """The harness with its version, and the other versions."""
+    ran = " ".join(str(held[name]) for name in (HARNESS, HARNESS_VERSION) if held.get(name))
+    others = {name: value for name, value in held.items() if value and name not in (HARNESS, HARNESS_VERSION)}
+    return setting_text("harness", ran or None), setting_text("versions", others)
 
 
 #: The settings by the fields that tell them.
@@ -186,8 +200,13 @@ def _measures(columns: Columns) -> Iterator[tuple[str, list[float]]]:
     """The measures that some row tells."""
     usage = columns[USAGE_PATH]
     if any(usage):
+        told = [used if isinstance(used, dict) else {} for used in usage]
         for name, names in USAGE.items():
-            yield from _told(name, [number(dig(used, names)) for used in usage])
+            values = [used.get(names[0]) for used in told]
+            for inner in names[1:]:
+                values = [dig(value, (inner,)) for value in values]
+            if values.count(None) < len(values):
+                yield from _told(name, list(map(number, values)))
     steps = columns[STEPS_PATH]
     taken = [_taken(items) for items in steps] if any(steps) else []
     said_turns = columns[TURNS_PATH]
@@ -221,15 +240,25 @@ def _taken(items: Any) -> tuple[float, float]:
     """How many turns the model took and how many tools it called: a turn ends where an answer of another begins."""
     if not isinstance(items, list) or not items:
         return math.nan, math.nan
-    turns = calls = 0
-    own = False
-    for item in items:
-        kind, role = (item.type, item.role) if isinstance(item, _Item) else (dig(item, ("type",)), dig(item, ("role",)))
-        kind = kind if isinstance(kind, str) else ""
-        was_own, own = own, not (kind.endswith(_OUTPUT_ENDING) or role == _USER)
-        turns += own and not was_own
-        calls += kind.endswith(_CALL_ENDING)
-    return turns, calls
+    try:
+        kinds = list(map(_TYPE, items))
+    except AttributeError:  # read by the plain decoder, or not an object
+        items = [
+            item if isinstance(item, _Item) else _Item(dig(item, ("type",)), dig(item, ("role",))) for item in items
+        ]
+        kinds = list(map(_TYPE, items))
+    known = sum(map(kinds.count, _USUAL))
+    if known == len(kinds) and _USER not in map(_ROLE, items):
+        own = [kind != _GIVEN for kind in kinds]
+        calls = kinds.count(_CALL)
+    else:
+        own = [not (_ends(one.type, _OUTPUT_ENDING) or one.role == _USER) for one in items]
+        calls = sum(_ends(kind, _CALL_ENDING) for kind in kinds)
+    return own[0] + sum(map(gt, own[1:], own)), calls
+
+
+def _ends(kind: Any, ending: str) -> bool:
+    return isinstance(kind, str) and kind.endswith(ending)
 
 
 def _truncated(usage: Any, incomplete: Any, status: Any) -> float:

@@ -10,8 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files.inputs import COMPRESSED_ENDINGS, Input, open_input
-from nemo_gym.rollout_compare.files.locate import Layout, Located, locate
+from nemo_gym.rollout_compare.files import COMPRESSED_ENDINGS, Input, Layout, Located, locate, open_input
 from nemo_gym.rollout_compare.producers.contract import Plan, Producer, Run, Shard
 from nemo_gym.rollout_compare.producers.depth import room_for_rows
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse

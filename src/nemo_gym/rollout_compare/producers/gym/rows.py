@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from nemo_gym.rollout_compare.files.inputs import Input
-from nemo_gym.rollout_compare.files.lines import iter_lines
+from nemo_gym.rollout_compare.files import Input, iter_lines
 from nemo_gym.rollout_compare.producers.gym.extras import EXTRAS
 from nemo_gym.rollout_compare.producers.gym.facts import label_for_message, results_of
 from nemo_gym.rollout_compare.producers.gym.fields import (

@@ -1,4 +1,10 @@
-"""Harbor: a job's folder with one for each trial, or one trial's folder."""
+"""Harbor: a job's folder with one for each trial, or one trial's folder.
+
+* `jobs`: the jobs and trials that the user named
+* `rules`: what the result of a trial means
+* `exceptions`: which exceptions make a trial's reward worthless
+* `evidence`: what a trial leaves beside its result
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,13 @@
-"""Inspect's logs: `.eval` archives, `.json` documents, and folders of them."""
+"""Inspect's logs: `.eval` archives, `.json` documents, and folders of them.
+
+* `files`: which logs a run is of
+* `fields`: the names of the parts of a log and their fields
+* `source`: a log as a source of rows
+* `log`: a log to its head and its samples
+* `facts`: what a sample says of its result
+* `records`: a sample that is shown
+* `planned`: planned attempts without a record
+"""
 
 from __future__ import annotations
 

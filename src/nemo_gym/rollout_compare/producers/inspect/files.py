@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files.inputs import STDIN, STDIN_PATH, Input, open_input
+from nemo_gym.rollout_compare.files import STDIN, STDIN_PATH, Input, open_input
 from nemo_gym.rollout_compare.producers.contract import Run, Shard
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse
 from nemo_gym.rollout_compare.producers.inspect import ARCHIVE_ENDING, DOCUMENT_ENDING, INSPECT, is_document

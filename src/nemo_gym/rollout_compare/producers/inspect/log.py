@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files.inputs import Input, cannot_read, reading
+from nemo_gym.rollout_compare.files import Input, cannot_read, reading
 from nemo_gym.rollout_compare.producers.documents import ZIP_MAGIC, Archive, open_archive, parse_document, read_document
 from nemo_gym.rollout_compare.producers.inspect.fields import (
     HEADER,

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files.inputs import Input, check_unchanged, gone
+from nemo_gym.rollout_compare.files import Input, check_unchanged, gone
 from nemo_gym.rollout_compare.producers.attempts import Attempt, batch_of
 from nemo_gym.rollout_compare.producers.contract import Plan
 from nemo_gym.rollout_compare.producers.documents import open_archive, parse_document, read_document

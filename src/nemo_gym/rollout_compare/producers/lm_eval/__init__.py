@@ -1,4 +1,10 @@
-"""The samples of lm-evaluation-harness: `samples_TASK_TIME.jsonl`, beside `results_TIME.json`."""
+"""The samples of lm-evaluation-harness: `samples_TASK_TIME.jsonl`, beside `results_TIME.json`.
+
+* `files`: which files of samples a run is of
+* `layout`: what the rows of a file have in common: task, filters, metrics
+* `source`: files of samples as sources of rows
+* `rows`: samples as rows, each with the chosen metric
+"""
 
 from __future__ import annotations
 

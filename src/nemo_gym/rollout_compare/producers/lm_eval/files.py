@@ -10,8 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files.inputs import STDIN, STDIN_PATH, Input, open_input, reading
-from nemo_gym.rollout_compare.files.lines import iter_lines
+from nemo_gym.rollout_compare.files import STDIN, STDIN_PATH, Input, iter_lines, open_input, reading
 from nemo_gym.rollout_compare.producers.contract import Readable, Run, Shard
 from nemo_gym.rollout_compare.producers.documents import parse_document, read_document
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse

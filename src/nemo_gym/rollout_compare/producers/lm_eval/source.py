@@ -10,8 +10,17 @@ from typing import Any
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files.inputs import Input, cannot_read, check_unchanged, gone
-from nemo_gym.rollout_compare.files.lines import Line, Piece, iter_blocks, iter_lines, pieces_of
+from nemo_gym.rollout_compare.files import (
+    Input,
+    Line,
+    Piece,
+    cannot_read,
+    check_unchanged,
+    gone,
+    iter_blocks,
+    iter_lines,
+    pieces_of,
+)
 from nemo_gym.rollout_compare.producers.contract import Plan
 from nemo_gym.rollout_compare.producers.depth import room_for_rows
 from nemo_gym.rollout_compare.producers.documents import parse_document, read_document

@@ -1,4 +1,8 @@
-"""NeMo Evaluator: a bundle, which is a folder with one for each benchmark; also a benchmark's folder or its results."""
+"""NeMo Evaluator: a bundle, which is a folder with one for each benchmark; also a benchmark's folder or its results.
+
+* `bundles`: the bundles, benchmarks and results that the user named
+* `rows`: what the fields of a result are called and say
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files.inputs import open_input
+from nemo_gym.rollout_compare.files import open_input
 from nemo_gym.rollout_compare.producers.contract import Run, Shard
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse
 from nemo_gym.rollout_compare.producers.inside import RunFolder

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from nemo_gym.rollout_compare.files.lines import Line
+from nemo_gym.rollout_compare.files import Line
 from nemo_gym.rollout_compare.producers.atif import steps_of, text_of
 from nemo_gym.rollout_compare.producers.attempts import Attempt, batch_of
 from nemo_gym.rollout_compare.producers.contract import Plan

@@ -1,4 +1,8 @@
-"""The logs of OpenAI evals: one event a line, after a line that says what was run."""
+"""The logs of OpenAI evals: one event a line, after a line that says what was run.
+
+* `source`: a log as a source of rows
+* `samples`: a sample as its events tell of it
+"""
 
 from __future__ import annotations
 

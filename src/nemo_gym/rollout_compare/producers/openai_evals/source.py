@@ -10,8 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files.inputs import Input, check_unchanged, gone
-from nemo_gym.rollout_compare.files.lines import Piece, iter_blocks
+from nemo_gym.rollout_compare.files import Input, Piece, check_unchanged, gone, iter_blocks
 from nemo_gym.rollout_compare.producers.attempts import Attempt, batch_of
 from nemo_gym.rollout_compare.producers.contract import Plan
 from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, parse_object

@@ -1,4 +1,9 @@
-"""OpenHands: rows of its benchmarks, and the failed ones beside them; or the report that they were made into."""
+"""OpenHands: rows of its benchmarks, and the failed ones beside them; or the report that they were made into.
+
+* `files`: the rows, failed rows and reports that the user named
+* `rows`: what a row says
+* `history`: a row's history as a transcript
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from nemo_gym.rollout_compare.producers.contract import Producer
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse
+from nemo_gym.rollout_compare.producers.gym.fields import ASKED_FIELD
 
 if TYPE_CHECKING:
     from nemo_gym.rollout_compare.producers.contract import LocatedRun
@@ -17,7 +23,7 @@ JUDGED, ROWS, ERRORS, REPORT = (
     "output_errors.jsonl",
     "output.report.json",
 )
-_ROLLOUTS = frozenset({"responses_create_params", "reward"})
+_ROLLOUTS = frozenset({ASKED_FIELD, "reward"})
 _TELLING = frozenset({"metadata", "history", "instruction", "metrics", "instance"})
 
 

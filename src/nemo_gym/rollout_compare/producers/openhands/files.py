@@ -8,8 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files.inputs import STDIN, STDIN_PATH, open_input
-from nemo_gym.rollout_compare.files.lines import Piece
+from nemo_gym.rollout_compare.files import STDIN, STDIN_PATH, Piece, open_input
 from nemo_gym.rollout_compare.producers.contract import LocatedRun, Plan, Run, Shard
 from nemo_gym.rollout_compare.producers.inside import RunFolder
 from nemo_gym.rollout_compare.producers.openhands import ERRORS, JUDGED, REPORT, ROWS

@@ -1,4 +1,9 @@
-"""promptfoo's results: one JSON document, or one result a line."""
+"""promptfoo's results: one JSON document, or one result a line.
+
+* `source`: a file of results as a source of rows
+* `forms`: the forms that results come in
+* `results`: what one result says
+"""
 
 from __future__ import annotations
 

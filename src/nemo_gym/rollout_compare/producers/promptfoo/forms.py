@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from nemo_gym.rollout_compare.files.inputs import Input, cannot_read, reading
-from nemo_gym.rollout_compare.files.lines import Piece, iter_blocks
+from nemo_gym.rollout_compare.files import Input, Piece, cannot_read, iter_blocks, reading
 from nemo_gym.rollout_compare.producers.documents import parse_document, read_document
 from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, parse_object
 from nemo_gym.rollout_compare.schema import CompareInputError, Fault

@@ -1,6 +1,11 @@
 """SWE-bench: a run's report, its instances' logs, and what leaderboards keep of them.
 
 SWE-agent, mini-swe-agent and others leave predictions, which say nothing of success: their evaluation leaves these.
+
+* `files`: the folders, logs and reports that the user named
+* `instances`: the instances of a run as a source of attempts
+* `reports`: what a run's report says of its instances
+* `trajectories`: what SWE-agent and mini-swe-agent leave of each instance
 """
 
 from __future__ import annotations
@@ -10,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from nemo_gym.rollout_compare.producers.contract import Producer
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse
+from nemo_gym.rollout_compare.producers.gym.fields import ASKED_FIELD
 
 if TYPE_CHECKING:
     from nemo_gym.rollout_compare.producers.contract import LocatedRun
@@ -37,7 +43,7 @@ VERDICT = frozenset({"resolved", "patch_exists", "patch_is_None", "patch_success
 PREDICTED = frozenset({"instance_id", "model_patch"})
 _LOOKED_INTO = 20
 #: What only rows with results have.
-_RESULTS_KEYS = frozenset({"reward", "responses_create_params", "resolved", "score"})
+_RESULTS_KEYS = frozenset({"reward", ASKED_FIELD, "resolved", "score"})
 
 
 def is_report(place: Glimpse) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files.inputs import Input, open_input
+from nemo_gym.rollout_compare.files import Input, open_input
 from nemo_gym.rollout_compare.producers.contract import LocatedRun, Run, Shard
 from nemo_gym.rollout_compare.producers.documents import parse_document, parse_list_or_object, read_document
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse

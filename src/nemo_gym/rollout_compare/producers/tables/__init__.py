@@ -1,12 +1,21 @@
-"""Tables: any CSV, TSV, Parquet or JSON Lines file, or JSON list, that has an id and a score in every row."""
+"""Tables: any CSV, TSV, Parquet or JSON Lines file, or JSON list, that has an id and a score in every row.
+
+* `files`: the tables that the user named
+* `sources`: tables as sources of rows
+* `parquet`: Parquet files
+* `names`: what columns are called that say something known
+* `columns`: which column of a table says what
+* `rows`: what a row says
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nemo_gym.rollout_compare.files.inputs import COMPRESSED_ENDINGS
+from nemo_gym.rollout_compare.files import COMPRESSED_ENDINGS
 from nemo_gym.rollout_compare.producers.contract import Producer
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse
+from nemo_gym.rollout_compare.producers.gym.fields import ASKED_FIELD, OWN_FIELDS
 from nemo_gym.rollout_compare.producers.tables.names import ASKED, GROUPS, IDS, REWARD, SCORES, plain
 
 if TYPE_CHECKING:
@@ -15,7 +24,7 @@ if TYPE_CHECKING:
 PARQUET_MAGIC = b"PAR1"
 CSV, TSV, PARQUET, JSON, JSON_LINES = ".csv", ".tsv", ".parquet", ".json", ".jsonl"
 #: What only NeMo Gym's rows have.
-_ROLLOUTS, _OWN = "responses_create_params", "_ng_"
+_ROLLOUTS, _OWN = ASKED_FIELD, OWN_FIELDS
 
 
 def ending_of(name: str) -> str:

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files.inputs import STDIN, STDIN_PATH, Input, open_input, reading
-from nemo_gym.rollout_compare.files.lines import Line
+from nemo_gym.rollout_compare.files import STDIN, STDIN_PATH, Input, Line, open_input, reading
 from nemo_gym.rollout_compare.producers.attempts import batch_of
 from nemo_gym.rollout_compare.producers.contract import Plan, Readable, Run, Shard
 from nemo_gym.rollout_compare.producers.depth import room_for_rows

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-from nemo_gym.rollout_compare.files.inputs import Input, cannot_read
+from nemo_gym.rollout_compare.files import Input, cannot_read
 from nemo_gym.rollout_compare.producers.tables.sources import Numbered, TableSource
 from nemo_gym.rollout_compare.schema import CompareInputError
 

@@ -10,8 +10,7 @@ from typing import Any, BinaryIO
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files.inputs import Input, check_unchanged, gone, reading
-from nemo_gym.rollout_compare.files.lines import BOM
+from nemo_gym.rollout_compare.files import BOM, Input, check_unchanged, gone, reading
 from nemo_gym.rollout_compare.producers.attempts import batch_of
 from nemo_gym.rollout_compare.producers.contract import Plan
 from nemo_gym.rollout_compare.producers.depth import room_for_rows

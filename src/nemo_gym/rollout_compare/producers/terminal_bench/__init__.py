@@ -1,4 +1,8 @@
-"""terminal-bench 1: a run's folder with one for each trial, or the results of a run in one file."""
+"""terminal-bench 1: a run's folder with one for each trial, or the results of a run in one file.
+
+* `runs`: the runs, trials and results that the user named
+* `rules`: what the result of a trial means
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""verifiers and prime-rl: `results.jsonl` beside `metadata.json` (v0), or `traces.jsonl` (v1)."""
+"""verifiers and prime-rl: `results.jsonl` beside `metadata.json` (v0), or `traces.jsonl` (v1).
+
+* `files`: the runs that the user named
+* `results`: a row of version 0
+* `episodes`: an episode of version 1
+"""
 
 from __future__ import annotations
 
@@ -7,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from nemo_gym.rollout_compare.producers.contract import Producer
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse
+from nemo_gym.rollout_compare.producers.gym.fields import ASKED_FIELD
 
 if TYPE_CHECKING:
     from nemo_gym.rollout_compare.producers.contract import LocatedRun
@@ -25,7 +31,7 @@ def is_episodes(place: Glimpse) -> bool:
 
 def is_results(place: Glimpse) -> bool:
     """Whether a file holds results (v0)."""
-    return place.keys >= _ROW_KEYS and "responses_create_params" not in place.keys
+    return place.keys >= _ROW_KEYS and ASKED_FIELD not in place.keys
 
 
 def runs_in(folder: Glimpse) -> list[Glimpse]:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files.inputs import STDIN, STDIN_PATH, Input
-from nemo_gym.rollout_compare.files.lines import Piece, iter_blocks
+from nemo_gym.rollout_compare.files import STDIN, STDIN_PATH, Input, Piece, iter_blocks
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse
 from nemo_gym.rollout_compare.producers.inside import RunFolder
 from nemo_gym.rollout_compare.producers.records import LocatedRecords, RecordReader, rows_in

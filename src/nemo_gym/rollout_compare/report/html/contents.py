@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from nemo_gym.rollout_compare.explain.evidence import source_text as evidence_source
+from nemo_gym.rollout_compare.explain import source_text as evidence_source
 from nemo_gym.rollout_compare.report.html import safe
 from nemo_gym.rollout_compare.report.notes import TASKS_IN_JSON_ONLY, note_message, note_names
 from nemo_gym.rollout_compare.report.terminal.changes import change_text, cost_text, parted_lines

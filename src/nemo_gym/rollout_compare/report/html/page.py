@@ -14,7 +14,7 @@ from nemo_gym.rollout_compare.report.html import safe
 from nemo_gym.rollout_compare.report.html.contents import contents, transcripts_by_size
 from nemo_gym.rollout_compare.report.terminal.decision import decision_text
 from nemo_gym.rollout_compare.schema import CompareResult
-from nemo_gym.rollout_compare.text.words import counted
+from nemo_gym.rollout_compare.text import counted
 
 STYLES = ("base", "head", "list", "task")
 SCRIPTS = ("dom", "state", "words", "plots", "list", "transcript", "task", "head", "keys", "start")

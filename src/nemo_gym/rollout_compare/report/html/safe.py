@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from nemo_gym.rollout_compare.text.terminal import one_line
+from nemo_gym.rollout_compare.text import one_line
 
 #: A name that is longer is cut in its middle.
 NAME_LIMIT = 400

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from nemo_gym.rollout_compare.report.terminal.words import many
 from nemo_gym.rollout_compare.schema import NONE, Change, CompareResult, Cost, Parted, Ratio, long_text, named_parts
-from nemo_gym.rollout_compare.text.terminal import one_line
-from nemo_gym.rollout_compare.text.words import MEASURES
+from nemo_gym.rollout_compare.text import MEASURES, one_line
 
 MOST_LINES = 15
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from nemo_gym.rollout_compare.explain.evidence import is_silent, source_text
+from nemo_gym.rollout_compare.explain import is_silent, source_text
 from nemo_gym.rollout_compare.report.terminal.changes import parted_lines
 from nemo_gym.rollout_compare.report.terminal.difference import repeats_text
 from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT, label, listed, section
 from nemo_gym.rollout_compare.schema import Cluster, Evidence, Flip, OtherReasons, Side, TestChanges, reward_text
-from nemo_gym.rollout_compare.text.folding import folded
-from nemo_gym.rollout_compare.text.terminal import one_line
-from nemo_gym.rollout_compare.text.words import counted
+from nemo_gym.rollout_compare.text import counted, folded, one_line
 
 WHERE_LIMIT = 400
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from nemo_gym.rollout_compare.report.terminal.decision import change_text, p_text, value_text
 from nemo_gym.rollout_compare.report.terminal.words import many
 from nemo_gym.rollout_compare.schema import Statistics, Subset, Subsets
-from nemo_gym.rollout_compare.text.terminal import one_line
+from nemo_gym.rollout_compare.text import one_line
 
 _NAME_LIMIT = 24
 

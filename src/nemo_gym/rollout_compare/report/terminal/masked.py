@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT, label
 from nemo_gym.rollout_compare.schema import Side, TaskComparison, TaskSide, reward_text
-from nemo_gym.rollout_compare.text.terminal import one_line
+from nemo_gym.rollout_compare.text import one_line
 
 
 def masked_line(task: TaskComparison) -> str:

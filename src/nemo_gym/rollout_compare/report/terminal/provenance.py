@@ -6,7 +6,7 @@ from time import gmtime, strftime
 
 from nemo_gym.rollout_compare.report.terminal.words import label
 from nemo_gym.rollout_compare.schema import RunSource
-from nemo_gym.rollout_compare.text.words import counted
+from nemo_gym.rollout_compare.text import counted
 
 _UNITS = ("bytes", "KB", "MB", "GB", "TB")
 

@@ -22,8 +22,7 @@ from nemo_gym.rollout_compare.report.terminal.masked import changed_first, maske
 from nemo_gym.rollout_compare.report.terminal.provenance import source_text
 from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT, label, listed, section
 from nemo_gym.rollout_compare.schema import Category, CompareResult, JoinCheck, Note, Side, TaskComparison
-from nemo_gym.rollout_compare.text.terminal import one_line
-from nemo_gym.rollout_compare.text.words import counted
+from nemo_gym.rollout_compare.text import counted, one_line
 
 
 class Shown(Struct, frozen=True):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from nemo_gym.rollout_compare.text.terminal import one_line
-from nemo_gym.rollout_compare.text.words import counted
+from nemo_gym.rollout_compare.text import counted, one_line
 
 __all__ = ["LABEL_LIMIT", "TASKS_NAMED", "counted", "label", "listed", "section"]
 

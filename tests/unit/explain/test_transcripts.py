@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nemo_gym.rollout_compare import Parted, Step, aligned, compare_files, compare_rollouts, explain_flips, parted
-from nemo_gym.rollout_compare.explain import parted as module
-from nemo_gym.rollout_compare.explain.parted import transcripts_of
+from nemo_gym.rollout_compare.explain import transcripts as module
+from nemo_gym.rollout_compare.explain.transcripts import transcripts_of
 from tests.properties import PROPERTY
 from tests.support import write_rows
 
