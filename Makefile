@@ -6,6 +6,7 @@ VENV := .venv
 ARGS :=
 COV := --cov
 WORKERS := auto
+SECONDS ?= 20
 
 PIP = $(VENV)/bin/python -m pip --quiet --quiet --disable-pip-version-check
 
@@ -22,7 +23,7 @@ $(shell test -x $(VENV)/bin/python || rm -f $(VENV)/.ready*)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test quick golden docs lint types format check wheel test-second bench clean
+.PHONY: help demo test quick golden docs lint types format check wheel test-second fuzz faults bench clean
 
 help:  ## list these tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,7 +54,7 @@ format: $(VENV)/.ready-dev  ## lay the code out, fix what can be fixed
 	$(VENV)/bin/python -m ruff format .
 	$(VENV)/bin/python -m ruff check --fix .
 
-check: lint types wheel test-second test  ## everything a change must pass
+check: lint types wheel test-second test fuzz  ## everything a change must pass
 
 wheel: $(VENV)/.ready-dev  ## build sdist and wheel, try the wheel in fresh environments
 	rm -rf dist
@@ -63,6 +64,12 @@ wheel: $(VENV)/.ready-dev  ## build sdist and wheel, try the wheel in fresh envi
 test-second: $(VENV)/.ready-test  ## run the tests on a second Python, where there is one
 	$(if $(SECOND),$(MAKE) --no-print-directory test VENV='.venv-beside-$(MINE)' PYTHON='$(SECOND)' COV=,\
 	@echo 'tests on a second Python skipped: found neither 3.13 nor 3.11 beside $(MINE)')
+
+fuzz: $(VENV)/.ready-test  ## compare made-up pairs of runs; longer, or on a second Python too: SECONDS=3600 ARGS='--also PYTHON'
+	$(VENV)/bin/python tools/fuzz.py --seconds $(SECONDS) $(ARGS)
+
+faults: $(VENV)/.ready-test  ## compare in bad surroundings (full disks, signals, ...), and count what is left behind
+	$(VENV)/bin/python tools/faults.py $(ARGS)
 
 bench: $(VENV)/.ready-bench  ## run the benchmarks
 	$(VENV)/bin/python bench/run.py $(ARGS)

@@ -6,6 +6,9 @@ folder would then hide it. And where it is found, Python looks for `nemo_gym.rol
 
 A path file beside this module installs the finder below whenever Python starts. It acts on one name and changes nothing
 where nemo-gym is not installed.
+
+It also lets an interrupt end this project's own commands without a traceback from their first moment on, long before
+their own modules are loaded. No other program is touched.
 """
 
 from __future__ import annotations
@@ -46,7 +49,29 @@ def _ours(known: list[str]) -> list[str]:
     return [folder for folder in dict.fromkeys(held) if folder not in known]
 
 
+def _is_our_command(words: list[str]) -> bool:
+    """Whether Python was started, by these words, for `gym dev compare`, `rollout-compare` or their module."""
+    if words[1:3] == ["-m", "nemo_gym.rollout_compare"]:
+        return True
+    program = os.path.basename(words[1]) if len(words) > 1 else ""
+    rest = words[3:] if words[2:3] == ["--json"] else words[2:]
+    return program == "rollout-compare" or (program == "gym" and rest[:2] == ["dev", "compare"])
+
+
+def _end(_number: int, _frame: object) -> None:
+    os._exit(130)
+
+
+def _end_on_interrupt() -> None:
+    import signal
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _end)
+
+
 def install() -> None:
-    """Ask the finder first from now on."""
+    """Ask the finder first from now on; end our own commands quietly."""
+    if _is_our_command(sys.orig_argv):
+        _end_on_interrupt()
     if NemoGymFinder not in sys.meta_path:
         sys.meta_path.insert(0, NemoGymFinder)

@@ -146,6 +146,7 @@ FIELDS = {
 #: Names that are words of ours too, and where.
 OWN_WORDS = {
     ("__init__", "verifier_output"),  # a function for scripts
+    ("explain", "verifier_output"),  # the same
     ("app", "verifier_logs_dir"),  # help, as published
     ("app", "verifier_metadata"),  # help, as published
     ("producers", "mask_sample"),  # a column of a table, as documented

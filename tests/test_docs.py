@@ -115,7 +115,7 @@ def test_the_readme_lists_the_parser_s_options_and_no_others() -> None:
 
 def test_the_readme_lists_the_exit_statuses() -> None:
     listed = [int(row[0]) for row in table_of(section_of("README.md", "## Exit status"))]
-    assert listed == [job.OK, job.ERROR, command_line.USAGE, job.GATE, INTERRUPTED, 128 + SIGTERM]
+    assert listed == [job.OK, command_line.ERROR, command_line.USAGE, job.GATE, INTERRUPTED, 128 + SIGTERM]
 
 
 def test_the_readme_lists_the_gate_s_rules() -> None:

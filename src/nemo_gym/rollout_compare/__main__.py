@@ -3,9 +3,11 @@
 Nothing is imported before an interrupt is provided for.
 """
 
+import os
 import sys
+from contextlib import suppress
 
-INTERRUPTED = 130  # said here too: the module that says it may be the one that is interrupted
+ERROR, INTERRUPTED = 1, 130  # said here too: the modules that say it may be those that cannot be loaded
 
 
 def gym_main() -> int:
@@ -29,12 +31,19 @@ def _program(prog: str) -> int:
 
         end_on_interrupt()
         from nemo_gym.rollout_compare.app.cli import main
-
-        status = main(sys.argv[1:], prog=prog)
-        end_on_interrupt()  # all is written: what is left is the interpreter's own end
     except KeyboardInterrupt:
         return INTERRUPTED
-    return status
+    except (OSError, MemoryError, RecursionError, ImportError) as error:
+        return _cannot_start(error)
+    return main(sys.argv[1:], prog=prog)
+
+
+def _cannot_start(error: Exception) -> int:
+    """Say that the surroundings have too little of something for the program to be loaded."""
+    reason = " ".join(str(error).split()) or type(error).__name__
+    with suppress(OSError):  # where nobody reads it, the exit status says the same
+        os.write(2, f"error: cannot start: {reason}\n".encode("utf-8", "backslashreplace"))
+    return ERROR
 
 
 if __name__ == "__main__":

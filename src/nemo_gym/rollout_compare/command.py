@@ -31,7 +31,9 @@ if TYPE_CHECKING:  # what is made below, for type checkers; a test holds it agai
         reward: str | None = None
         old_reward: str | None = None
         new_reward: str | None = None
+        lower_is_better: bool = False
         skip_bad_lines: bool = False
+        max_line: int = 1_000_000_000
         jobs: int | None = None
         quiet: bool = False
         margin: float | None = None
@@ -65,6 +67,7 @@ else:
         "text": Annotated[str, Field(min_length=1)],
         "count": Annotated[int, Field(ge=0, strict=True)],
         "number": Annotated[int, Field(ge=1, strict=True)],
+        "size": Annotated[int, Field(ge=1, strict=True)],
         "amount": Annotated[float, Field(ge=0, allow_inf_nan=False)],
         "switch": bool,
         "rule": Annotated[str, Field(pattern=f"^({RULE_PATTERN})$")],

@@ -15,9 +15,10 @@ from msgspec import structs
 from pydantic_core import PydanticUndefined
 
 from nemo_gym.rollout_compare import RolloutCompareConfig
-from nemo_gym.rollout_compare.app import cli, interrupts, job
+from nemo_gym.rollout_compare.app import cli, job
 from nemo_gym.rollout_compare.app.options import OPTIONS
 from nemo_gym.rollout_compare.app.values import Options
+from nemo_gym.rollout_compare.files import signals
 from tests.support import compare, run, write_rows
 
 #: Field to option and default: the command's surface as users know it.
@@ -306,7 +307,7 @@ def test_the_installed_programs_compare(
     script: str,
     words: list[str],
 ) -> None:
-    monkeypatch.setattr(interrupts, "end_on_interrupt", lambda: None)  # pytest is to go on
+    monkeypatch.setattr(signals, "end_quietly", lambda: None)  # pytest is to go on
     (entry,) = [found for found in entry_points(group="console_scripts") if found.name == script]
     monkeypatch.setattr(sys, "argv", [script, *words, *map(str, pair)])
     assert entry.load()() == 0

@@ -1,11 +1,13 @@
-"""Ctrl-C at any moment of a program: status 130, and not a word."""
+"""Ctrl-C at any moment of a program, once or often: status 130, not a word, and nothing left behind."""
 
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 
 from nemo_gym.rollout_compare import __main__ as programs
 from nemo_gym.rollout_compare.app import cli, interrupts
+from nemo_gym.rollout_compare.files import signals
 from tests.support import write_rows
 
 #: Sends an interrupt when the module of a number is imported, counted from the program's own first one.
@@ -40,23 +43,42 @@ atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))
 sys.exit(compare_main())
 """
 
+#: Interrupts the whole group of processes between a fork and the new process's first line.
+AT_FORK = """
+import os, signal, sys
+from nemo_gym.rollout_compare.__main__ import compare_main
+os.register_at_fork(after_in_child=lambda: [os.killpg(os.getpgrp(), signal.SIGINT) for _ in range(3)])
+sys.exit(compare_main())
+"""
+
+PLAIN = "import sys; from nemo_gym.rollout_compare.__main__ import compare_main; sys.exit(compare_main())"
+
 
 def started(script: str, *words: str) -> tuple[int, str, str]:
     command = [sys.executable, "-c", script, *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, start_new_session=True)
     return done.returncode, done.stdout, done.stderr
 
 
 @pytest.fixture(autouse=True)
 def as_it_was() -> Iterator[None]:
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    before = {number: signal.getsignal(number) for number in signals.ALL}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture
 def pair(tmp_path: Path) -> list[str]:
     return [str(write_rows(tmp_path / name, [{"task_id": "a", "reward": 1}])) for name in ("old", "new")]
+
+
+@pytest.fixture
+def long_pair(tmp_path: Path) -> list[str]:
+    """Two runs that several processes read."""
+    rows = [{"task_id": f"t{i}", "reward": 1, "x": "y" * (1 << 20)} for i in range(20)]
+    return [str(write_rows(tmp_path / name, rows)) for name in ("old.jsonl", "new.jsonl")]
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 8, 21, 55, 110])
@@ -76,24 +98,36 @@ def test_when_all_is_done(pair: list[str]) -> None:
     assert report.startswith("rollout-compare: 1 task")
 
 
-def test_it_ends_the_process_before_the_work_and_is_raised_during_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    ended: list[int] = []
-    monkeypatch.setattr(os, "_exit", ended.append)
-    interrupts.end_on_interrupt()
-    signal.raise_signal(signal.SIGINT)
-    assert ended == [130]
-    interrupts.raise_on_interrupt()
-    with pytest.raises(KeyboardInterrupt):
-        signal.raise_signal(signal.SIGINT)
+def test_between_a_fork_and_the_first_line_of_the_new_process(long_pair: list[str]) -> None:
+    assert started(AT_FORK, *long_pair, "--jobs", "3") == (130, "", "")
 
 
-def test_who_ignores_or_handles_it_goes_on_to() -> None:
-    for handler in (signal.SIG_IGN, lambda *_: None):
-        signal.signal(signal.SIGINT, handler)
-        interrupts.end_on_interrupt()
-        assert signal.getsignal(signal.SIGINT) is handler
-        interrupts.raise_on_interrupt()
-        assert signal.getsignal(signal.SIGINT) is handler
+def test_often_and_at_any_moment_while_standard_input_is_copied(long_pair: list[str], tmp_path: Path) -> None:
+    copies = tmp_path / "copies"
+    copies.mkdir()
+    chance = random.Random(11)
+    for i in range(12):
+        with Path(long_pair[0]).open("rb") as piped:
+            program = subprocess.Popen(
+                [sys.executable, "-c", PLAIN, "-", long_pair[1], "--jobs", "13"[i % 2]],
+                stdin=piped,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                env={**os.environ, "TMPDIR": str(copies)},
+                start_new_session=True,
+            )
+        while program.poll() is None and not list(copies.iterdir()):
+            time.sleep(0.001)
+        time.sleep(chance.random() * 0.1 * (i % 3))
+        for _ in range(chance.choice([1, 2, 20])):
+            if program.poll() is None:
+                os.killpg(program.pid, signal.SIGINT)
+        _, complaint = program.communicate(timeout=60)
+        # In its very last moments, when all is done and printed, the interpreter itself ends by the signal.
+        assert program.returncode in (0, 130, -signal.SIGINT)
+        assert (complaint, list(copies.iterdir())) == (b"", [])
+        with pytest.raises(ProcessLookupError):
+            os.killpg(program.pid, 0)
 
 
 @pytest.mark.parametrize(
@@ -118,9 +152,21 @@ def test_a_program_is_its_name_and_its_arguments(program: object, called: str, m
     assert seen == [(["a", "b"], called, interrupts._end)]
 
 
-def test_an_interrupt_that_is_raised_after_all_is_its_status(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object, prog: str) -> int:
-        raise KeyboardInterrupt
+@pytest.mark.parametrize(
+    ("error", "status", "said"),
+    [
+        (KeyboardInterrupt(), 130, ""),
+        (OSError(24, "Too many open files"), 1, "error: cannot start: [Errno 24] Too many open files\n"),
+        (ImportError("x.so: failed to\nmap"), 1, "error: cannot start: x.so: failed to map\n"),
+        (MemoryError(), 1, "error: cannot start: MemoryError\n"),
+    ],
+)
+def test_what_keeps_a_program_from_being_loaded(
+    error: BaseException, status: int, said: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def fail() -> None:
+        raise error
 
-    monkeypatch.setattr(cli, "main", interrupted)
-    assert programs.compare_main() == 130
+    monkeypatch.setattr(interrupts, "end_on_interrupt", fail)
+    assert programs.compare_main() == status
+    assert capfd.readouterr() == ("", said)

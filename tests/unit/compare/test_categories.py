@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nemo_gym.rollout_compare.compare.categories import MOST_AGREEING, compare_rollouts
+from nemo_gym.rollout_compare.compare.categories import MOST_AGREEING, MOST_LOOKED_AT, compare_rollouts
 from nemo_gym.rollout_compare.compare.questions import Questions
 from nemo_gym.rollout_compare.compare.task_side import summarize_side
 from nemo_gym.rollout_compare.producers.gym.failures import failed_attempt
@@ -419,7 +419,7 @@ class TestNotes:
     @pytest.mark.parametrize(
         ("rows", "noted"),
         [
-            ([{}, {"reward": None}, {"score": 1}], True),
+            ([{}, {"reward": None}, {"score": "1"}], True),
             ([{}, {"reward": 0}], False),
             ([{}, {"mask_sample": True}], False),
             ([{"reward": math.nan}], False),
@@ -432,6 +432,29 @@ class TestNotes:
             note = f"no row of the {side} run has a 'reward', which is a number: all of its tasks are masked"
             assert [note_text(one) for one in compare_rollouts(*runs).notes] == [note] * noted
         assert [note_text(one) for one in compare_rollouts([], other).notes] == ["the old run has no rows"]
+
+    def test_the_note_on_a_run_without_any_reward_names_fields_that_could_be_meant(self) -> None:
+        silent: list[Row] = [
+            {"task_id": "a", "score": 1, "metrics": {"reward": 0.5}, "seconds": 3, "resolved": True},
+            {"task_id": "b", "score": 0.5, "reward": None, "deep": {"rewards": {"style": 1, "said": "x"}}},
+        ]
+        other = [{"task_id": label, "reward": 1} for label in "ab"]
+        (note, *_) = compare_rollouts(silent, other).notes
+        assert note.rewards == (("score", 2), ("deep.rewards.style", 1), ("metrics.reward", 1), ("resolved", 1))
+        assert note.total == 0
+        assert note_text(note).endswith(
+            "masked; if another field is meant, name it with --reward: score (2 rows), deep.rewards.style (1 row), "
+            "metrics.reward (1 row), resolved (1 row)"
+        )
+
+    def test_of_many_rows_without_any_reward_the_first_are_looked_at(self) -> None:
+        names = {f"score_{i}": {"score": 1} for i in range(12)}
+        silent: list[Row] = [{"task_id": str(i), **names} for i in range(MOST_LOOKED_AT + 1)]
+        (note, *_) = compare_rollouts(silent, [{"task_id": "0", "reward": 1}]).notes
+        assert note.total == MOST_LOOKED_AT
+        assert dict(note.rewards) == {f"score_{i}.score": MOST_LOOKED_AT for i in range(12)}
+        assert " (rows of the first 1,000): score_0.score (1000 rows), " in note_text(note)
+        assert note_text(note).endswith(", and 2 more")
 
     def notes(self, old: list[Row], new: list[Row]) -> list[tuple[str, tuple[str, ...]]]:
         return [(note_message(note), tuple(note_names(note))) for note in compare_rollouts(old, new).notes]

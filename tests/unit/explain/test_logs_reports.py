@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from nemo_gym.rollout_compare.explain import logs as logs_module
-from nemo_gym.rollout_compare.explain.logs import LogRoots, LogUnavailable, Reports, read_log, read_reports
+from nemo_gym.rollout_compare.explain.logs import LogRoots, LogUnavailable, read_log, read_reports
 from tests.support import run, write_rows
 
 DEAD = "/home/somebody/runs/2031/logs/task-7"
@@ -183,6 +183,12 @@ def reports(named: str = "logs") -> dict[str, bytes]:
     return dict(read_reports(named, roots()).files)
 
 
+def read(named: str, among: LogRoots | None = None) -> tuple[list[tuple[str, bytes]], bool]:
+    """The reports of a folder, and whether they are all that there is."""
+    found = read_reports(named, among or roots())
+    return list(found.files), found.complete
+
+
 def test_they_are_told_by_their_names_ctrf_first(folder: Path) -> None:
     for name in ("TEST-b.xml", "a.xml", "CTRF.json", "report.json", "b.xml.gz", "c.txt", "xml", "x.ctrf.json"):
         put(folder / name, name)
@@ -200,7 +206,7 @@ def test_beside_a_log_that_is_named_itself_there_are_none(folder: Path, tmp_path
     put(folder / "ctrf.json", "{}")
     put(folder / "a.log", "said\n")
     for named in ("logs/test-stdout.txt", "logs/a.log"):
-        assert read_reports(named, roots()) == read_reports(str(tmp_path / "run" / named), roots()) == Reports()
+        assert read(named) == read(str(tmp_path / "run" / named)) == ([], True)
 
 
 def test_a_folder_without_a_log_has_its_reports_all_the_same() -> None:
@@ -209,9 +215,9 @@ def test_a_folder_without_a_log_has_its_reports_all_the_same() -> None:
 
 
 def test_reports_that_are_read_whole_are_complete(folder: Path) -> None:
-    assert read_reports("logs", roots()) == Reports((), complete=True)
+    assert read("logs") == ([], True)
     put(folder / "a.xml", "x")
-    assert read_reports("logs", roots()) == Reports((("a.xml", b"x"),), complete=True)
+    assert read("logs") == ([("a.xml", b"x")], True)
 
 
 def test_without_a_log_there_are_none() -> None:
@@ -234,8 +240,8 @@ def test_a_log_of_the_right_name_outside_is_read_but_no_report_beside_it() -> No
     put("outside/ctrf.json")
     outside = str(Path("outside").resolve())
     assert where(outside, roots()).endswith("outside/test-stdout.txt")
-    assert read_reports(outside, roots()) == Reports((), complete=False)
-    assert read_reports(outside, roots(outside)) == Reports((("ctrf.json", b"SECRET\n"),))
+    assert read(outside) == ([], False)
+    assert read(outside, roots(outside)) == ([("ctrf.json", b"SECRET\n")], True)
 
 
 @pytest.fixture
@@ -260,7 +266,7 @@ def test_of_a_huge_report_the_beginning_is_read(folder: Path) -> None:
     os.truncate(path, 10 << 30)
     found = read_reports("logs", roots())
     ((_, data),) = found.files
-    assert not found.complete
+    assert found.complete is False
     assert data.startswith(b"<begin>")
     assert len(data) == logs_module._REPORT_BYTES
 
@@ -286,4 +292,49 @@ def test_a_report_that_cannot_be_read_is_left_out(folder: Path, monkeypatch: pyt
         return opened(path, *rest)
 
     monkeypatch.setattr(os, "open", refusing)
-    assert read_reports("logs", roots()) == Reports((("b.xml", b"y"),), complete=False)
+    assert read("logs") == ([("b.xml", b"y")], False)
+
+
+def test_all_reports_of_a_folder_are_bounded_together(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logs_module, "_REPORTS_BYTES", 10)
+    for name in "abcd":
+        put(folder / f"{name}.xml", name * 4)
+    assert read("logs") == ([("a.xml", b"aaaa"), ("b.xml", b"bbbb"), ("c.xml", b"cc")], False)
+
+
+def test_a_report_with_many_names_counts_once(folder: Path) -> None:
+    put(folder / "a.xml", "x")
+    for number in range(49):
+        (folder / f"{number}.xml").symlink_to("a.xml")
+    assert read("logs") == ([("0.xml", b"x")], True)
+
+
+def test_what_was_made_of_a_folder_is_remembered_until_it_changes(folder: Path) -> None:
+    put(folder / "a.xml", "x")
+    asked: list[bytes] = []
+
+    def parse(_name: str, data: bytes) -> int:
+        asked.append(data)
+        return len(asked)
+
+    assert [read_reports("logs", roots()).parsed(parse) for _ in range(3)] == [[("a.xml", 1)]] * 3
+    put(folder / "a.xml", "xy")
+    assert read_reports("logs", roots()).parsed(parse) == [("a.xml", 2)]
+    assert asked == [b"x", b"xy"]
+
+
+def test_no_more_than_a_few_folders_are_remembered(folder: Path) -> None:
+    for number in range(20):
+        put(folder.parent / f"many/{number}/a.xml", "x")
+        assert read_reports(f"many/{number}", roots()).parsed(lambda _name, data: data) == [("a.xml", b"x")]
+    assert len(logs_module._remembered) <= logs_module._MOST_REMEMBERED
+
+
+def test_a_log_with_another_name_is_read_under_the_runs_own_folder_alone(folder: Path) -> None:
+    put("outside/test-stdout.txt", "said\n")
+    assert where(str(Path("outside").resolve()), roots()).endswith("outside/test-stdout.txt")
+    (folder / "other.txt").hardlink_to("outside/test-stdout.txt")
+    assert where("logs/other.txt", roots()) == "run/logs/other.txt"
+    assert where(str(Path("outside").resolve()), roots()).endswith(
+        "it has another name, and lies outside the runs' folders"
+    )

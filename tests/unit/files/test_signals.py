@@ -1,4 +1,6 @@
-"""Signals that end the program: told while it works, and left alone where they are somebody else's."""
+"""Signals that end the program: all that must not be left is undone first, and they are left alone where they are
+somebody else's.
+"""
 
 from __future__ import annotations
 
@@ -6,40 +8,101 @@ import os
 import signal
 import tempfile
 import threading
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nemo_gym.rollout_compare.app.outputs import write_file
+from nemo_gym.rollout_compare.files import signals
 from nemo_gym.rollout_compare.files.inputs import open_input
-from nemo_gym.rollout_compare.files.signals import ENDING, held_back, tidy_ending
+from nemo_gym.rollout_compare.files.signals import ALL, ENDING, end_quietly, held_back, undone_at_end
+
+
+class Ended(BaseException):
+    """What stands for the end of the process."""
 
 
 @pytest.fixture(autouse=True)
-def _by_default() -> Any:
-    """The tests begin with handlers as a program has them, whatever the test runner does."""
-    before = {number: signal.signal(number, signal.SIG_DFL) for number in ENDING}
+def _as_in_a_program(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Handlers as a program has them at its start, whatever the test runner does; nothing ends the test runner."""
+
+    def end(status: int) -> None:
+        raise Ended(status)
+
+    monkeypatch.setattr(os, "_exit", end)
+    monkeypatch.setattr(signals, "_undone", [])
+    before = {number: signal.getsignal(number) for number in ALL}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in ENDING:
+        signal.signal(number, signal.SIG_DFL)
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
 
 
-@pytest.mark.parametrize("number", ENDING)
+@pytest.mark.parametrize("number", ALL)
 def test_a_signal_ends_it_with_the_status_that_a_shell_shows(number: int) -> None:
-    tidied: list[bool] = []
+    end_quietly()
+    with pytest.raises(Ended) as ended:
+        signal.raise_signal(number)
+    assert ended.value.args == (128 + number,)
 
-    def end() -> None:
-        with tidy_ending(), ExitStack() as stack:
-            stack.callback(tidied.append, True)
-            os.kill(os.getpid(), number)
 
-    with pytest.raises(SystemExit) as ended:
-        end()
-    assert (ended.value.code, tidied) == (128 + number, [True])
-    assert signal.getsignal(number) is signal.SIG_DFL
+@pytest.mark.parametrize("number", ALL)
+def test_what_must_not_be_left_is_undone_last_first_whatever_fails(number: int) -> None:
+    undone: list[str] = []
+
+    def fail() -> None:
+        undone.append("fails")
+        raise OSError
+
+    for undo in (lambda: undone.append("first"), fail):
+        undone_at_end(undo)
+    forget = undone_at_end(lambda: undone.append("forgotten"))
+    forget()
+    forget()
+    end_quietly()
+    with pytest.raises(Ended):
+        signal.raise_signal(number)
+    assert undone == ["fails", "first"]
+
+
+@pytest.mark.parametrize("number", ALL)
+@pytest.mark.parametrize("other", ALL)
+def test_others_do_not_cut_the_tidying_short(number: int, other: int) -> None:
+    undone: list[bool] = []
+
+    def undo() -> None:
+        for _ in range(10):
+            os.kill(os.getpid(), other)
+        undone.append(True)
+
+    undone_at_end(undo)
+    end_quietly()
+    with pytest.raises(Ended) as ended:
+        signal.raise_signal(number)
+    assert (ended.value.args, undone) == ((128 + number,), [True])
+
+
+@pytest.mark.parametrize("handler", [signal.SIG_IGN, lambda *_: None], ids=["ignored", "handled"])
+def test_what_somebody_else_decided_stays(handler: Callable[..., Any]) -> None:
+    for number in ALL:
+        signal.signal(number, handler)
+    end_quietly()
+    assert [signal.getsignal(number) for number in ALL] == [handler] * len(ALL)
+
+
+def test_a_handler_that_was_there_for_the_first_moments_is_replaced() -> None:
+    def early(_number: int, _frame: object) -> None:
+        raise AssertionError("it is replaced")
+
+    early.__module__ = "_rollout_compare_beside"
+    signal.signal(signal.SIGINT, early)
+    end_quietly()
+    with pytest.raises(Ended):
+        signal.raise_signal(signal.SIGINT)
 
 
 def test_what_is_ignored_is_not_held_back() -> None:
@@ -48,34 +111,7 @@ def test_what_is_ignored_is_not_held_back() -> None:
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
 
 
-def test_a_second_signal_does_not_cut_the_tidying_short() -> None:
-    tidied: list[bool] = []
-
-    def tidy() -> None:
-        for number in ENDING:
-            os.kill(os.getpid(), number)
-        tidied.append(True)
-
-    def end() -> None:
-        with tidy_ending(), ExitStack() as stack:
-            stack.callback(tidy)
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    with pytest.raises(SystemExit) as ended:
-        end()
-    assert (ended.value.code, tidied) == (143, [True])
-
-
-@pytest.mark.parametrize("handler", [signal.SIG_IGN, lambda *_: None], ids=["ignored", "handled"])
-def test_what_somebody_else_decided_stays(handler: Callable[..., Any]) -> None:
-    signal.signal(signal.SIGTERM, handler)
-    with tidy_ending():
-        assert signal.getsignal(signal.SIGTERM) is handler
-        os.kill(os.getpid(), signal.SIGTERM)
-    assert signal.getsignal(signal.SIGTERM) is handler
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, *ENDING])
+@pytest.mark.parametrize("number", ALL)
 @pytest.mark.parametrize("make", ["an output", "a copy of a pipe"])
 def test_a_file_that_is_just_being_made_is_removed(
     make: str, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -88,15 +124,15 @@ def test_a_file_that_is_just_being_made_is_removed(
         return made[0]
 
     def end() -> None:
-        with tidy_ending():
-            if make == "an output":
-                write_file(tmp_path / "out", ["text"])
-            with open_input(Path("/dev/null")):
-                pass
+        if make == "an output":
+            write_file(tmp_path / "out", ["text"])
+        with open_input(Path("/dev/null")):
+            pass
 
     mkstemp = tempfile.mkstemp
     monkeypatch.setattr(tempfile, "mkstemp", signalled)
-    with pytest.raises((SystemExit, KeyboardInterrupt)):
+    end_quietly()
+    with pytest.raises(Ended):
         end()
     assert (len(made), list(tmp_path.iterdir())) == (1, [])
 
@@ -105,7 +141,7 @@ def test_a_thread_leaves_them_alone() -> None:
     found: list[Any] = []
 
     def look() -> None:
-        with tidy_ending(), held_back():
+        with held_back():
             found.extend(signal.getsignal(number) for number in ENDING)
 
     thread = threading.Thread(target=look)

@@ -13,7 +13,8 @@ from contextlib import redirect_stderr, redirect_stdout
 from typing import Any, NoReturn, TextIO
 
 from nemo_gym.rollout_compare import __version__
-from nemo_gym.rollout_compare.app.interrupts import INTERRUPTED, raise_on_interrupt
+from nemo_gym.rollout_compare.app import interrupts
+from nemo_gym.rollout_compare.app.interrupts import INTERRUPTED
 from nemo_gym.rollout_compare.app.options import (
     COLORS,
     DESCRIPTION,
@@ -24,8 +25,9 @@ from nemo_gym.rollout_compare.app.options import (
     Option,
     shown_again,
 )
-from nemo_gym.rollout_compare.app.streams import forget_stdout, print_error, print_lines, write_stream
+from nemo_gym.rollout_compare.app.streams import forget_stdout, guarded, print_error, print_lines, write_stream
 from nemo_gym.rollout_compare.compare import RULE_NAMES, is_rule, rule_form
+from nemo_gym.rollout_compare.text import bytes_of
 
 OK, ERROR, USAGE = 0, 1, 2
 
@@ -55,7 +57,20 @@ class _Parser(argparse.ArgumentParser):
             known = [name for action in self._actions for name in action.option_strings]
             self.error(f"unknown argument {unknown[0]}{did_you_mean(unknown[0].partition('=')[0], known)}")
         many = {name for name, option in OPTIONS.items() if option.many}
-        return {name: tuple(value or ()) if name in many else value for name, value in vars(found).items()}
+        values = {name: self._said(name, value) for name, value in vars(found).items()}
+        return {name: tuple(value or ()) if name in many else value for name, value in values.items()}
+
+    def _said(self, name: str, value: Any) -> Any:
+        """The value of an option; of `--OPTION=--`, which Python 3.11 and 3.12 take for no value, what it says."""
+        if isinstance(value, list):
+            return [self._said(name, one) for one in value] if value else self._dashes(name)
+        return value
+
+    def _dashes(self, name: str) -> Any:
+        try:
+            return _TYPES[OPTIONS[name].kind]("--")
+        except argparse.ArgumentTypeError as error:
+            self.error(f"argument {OPTIONS[name].flag}: {error}")
 
     def print_help(self, file: object = None) -> None:  # noqa: ARG002  # the base class's signature
         """Print the help, or say why that cannot be done."""
@@ -128,6 +143,13 @@ def _number(text: str) -> int:
     return int(text)
 
 
+def _size(text: str) -> int:
+    number = bytes_of(text)
+    if not number:
+        raise argparse.ArgumentTypeError(f"{text[:_MOST_DIGITS]!r} is not a number of bytes, such as 500MB")
+    return number
+
+
 def _amount(text: str) -> float:
     try:
         amount = float(text)
@@ -187,6 +209,7 @@ _TYPES = {
     "text": _text,
     "count": _count,
     "number": _number,
+    "size": _size,
     "amount": _amount,
     "order": _order,
     "color": _color,
@@ -270,23 +293,30 @@ def compare(prog: str, argv: Sequence[str], *, as_json: bool = False) -> int:
         if values["old_rollouts"] == STDIN:
             parser.error(f"{STDIN} stands for standard input, which can be one run only")
     values["json_stdout"] |= as_json
+    return guarded(lambda: _run(prog, values))
+
+
+def _run(prog: str, values: dict[str, Any]) -> int:
     from nemo_gym.rollout_compare.app.job import run_job
     from nemo_gym.rollout_compare.app.values import Options
-    from nemo_gym.rollout_compare.files import tidy_ending
+    from nemo_gym.rollout_compare.files import end_quietly
 
-    raise_on_interrupt()
-    with tidy_ending():
-        return run_job(Options(**values), title=prog)
+    if interrupts.started:
+        end_quietly()
+    return run_job(Options(**values), title=prog)
 
 
 def _show(prog: str, argv: Sequence[str]) -> int:
     """Show a summary again: the command `show` with its arguments."""
     values = show_parser(prog).parse_options(argv)
-    summary = values.pop("summary")
+    return guarded(lambda: _run_show(prog, values.pop("summary"), values))
+
+
+def _run_show(prog: str, summary: str, values: dict[str, Any]) -> int:
     from nemo_gym.rollout_compare.app.job import run_show
     from nemo_gym.rollout_compare.app.values import Options
-    from nemo_gym.rollout_compare.files import tidy_ending
+    from nemo_gym.rollout_compare.files import end_quietly
 
-    raise_on_interrupt()
-    with tidy_ending():
-        return run_show(summary, Options(old_rollouts="", new_rollouts="", **values), title=prog)
+    if interrupts.started:
+        end_quietly()
+    return run_show(summary, Options(old_rollouts="", new_rollouts="", **values), title=prog)

@@ -17,7 +17,7 @@ from nemo_gym.rollout_compare.compare import Questions, allowed_of, check_rules,
 from nemo_gym.rollout_compare.engine import Progress, default_jobs, run_tables, same_file_notes
 from nemo_gym.rollout_compare.explain import LogRoots, with_findings, with_steps, with_transcripts
 from nemo_gym.rollout_compare.files import STDIN
-from nemo_gym.rollout_compare.producers import LocatedRun, Plan, Run, locate_run
+from nemo_gym.rollout_compare.producers import LocatedRun, Plan, Run, check_keys, locate_run
 from nemo_gym.rollout_compare.report import by_size
 from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult, Note, NoteKind, Side
 from nemo_gym.rollout_compare.table import Table
@@ -45,7 +45,9 @@ class ComparisonOptions(TypedDict, total=False):
     reward: str | None
     old_reward: str | None
     new_reward: str | None
+    lower_is_better: bool
     skip_bad_lines: bool
+    max_line: int
     jobs: int | None
     logs_root: str | Sequence[str]
     tail: int
@@ -126,15 +128,18 @@ def compare_runs(
     roots = log_roots_of(runs, options.logs_root)
     keys = {Side.OLD: options.old_key or options.key, Side.NEW: options.new_key or options.key}
     rewards = {Side.OLD: options.old_reward or options.reward, Side.NEW: options.new_reward or options.reward}
+    check_keys(keys.values())
     with ExitStack() as stack:
         opened = [stack.enter_context(runs[side].opened()) for side in Side]
         jobs = options.jobs or default_jobs([shard.main for run in opened for shard in run.shards])
-        plans = [Plan(keys[side], options.skip_bad_lines, reward=rewards[side]) for side in Side]
+        plans = [
+            Plan(keys[side], options.skip_bad_lines, max_line=options.max_line, reward=rewards[side]) for side in Side
+        ]
         result = compare_tables(_tables(opened, plans, jobs, watch, tell), _questions(options))
         result = replace(
             result,
             run=provenance(options, opened, [result.old_rows, result.new_rows]),
-            notes=(*same_file_notes(*opened), *result.notes),
+            notes=(*same_file_notes(*opened), *(_naming(note, rewards) for note in result.notes)),
         )
         result = _gated(result, options.fail_on, options.allow)
         if not explain:
@@ -146,9 +151,16 @@ def compare_runs(
         return with_steps(result, sorted(result.flips, key=by_size), options.html_limit * _CHARACTERS_A_MB)
 
 
+def _naming(note: Note, rewards: Mapping[Side, str | None]) -> Note:
+    """A note on a run without rewards, with the name of the one that the user chose."""
+    chosen = rewards[note.side] if note.kind is NoteKind.NO_REWARD and note.side else None
+    return replace(note, field=chosen) if chosen else note
+
+
 def _questions(options: Options) -> Questions:
     return Questions(
         tolerance=options.tolerance,
+        lower_is_better=options.lower_is_better,
         count_measured=options.count_measured,
         margin=options.margin,
         by=options.by,

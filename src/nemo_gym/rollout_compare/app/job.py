@@ -4,31 +4,25 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TextIO
 
 from nemo_gym.rollout_compare.app.comparison import compare_runs, locate_runs
-from nemo_gym.rollout_compare.app.outputs import check_output, write_file
+from nemo_gym.rollout_compare.app.outputs import check_distinct, check_output, check_unquoted, write_file
 from nemo_gym.rollout_compare.app.progress import reading_progress, stage_names
-from nemo_gym.rollout_compare.app.streams import (
-    forget_stdout,
-    is_utf8,
-    print_error,
-    print_lines,
-    wants_color,
-    write_stream,
-)
+from nemo_gym.rollout_compare.app.streams import forget_stdout, guarded, is_utf8, print_lines, wants_color, write_stream
 from nemo_gym.rollout_compare.app.values import Options
 from nemo_gym.rollout_compare.compare import rule_text
 from nemo_gym.rollout_compare.files import STDIN
+from nemo_gym.rollout_compare.producers import LocatedRun, would_hold
 from nemo_gym.rollout_compare.report import RENDERERS, Shown, colored, report_lines, summary_dict, summary_lines
 from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult
 from nemo_gym.rollout_compare.text import one_line
 
-OK, ERROR, GATE = 0, 1, 3
+OK, GATE = 0, 3
 
 #: The output that is printed instead of written.
 _PRINTED = ("markdown", STDIN)
@@ -47,22 +41,14 @@ def run_job(options: Options, out: TextIO | None = None, *, title: str = Shown()
         standard error for each; 1 for an input that cannot be read or an output that cannot be written, after one line
         on standard error.
     """
-    return _guarded(lambda stdout: _run(options, stdout, title), out)
+    with _no_collection():
+        return guarded(lambda: _run(options, _open(sys.stdout if out is None else out), title))
 
 
 def run_show(summary: str, options: Options, out: TextIO | None = None, *, title: str = Shown().title) -> int:
     """Show a summary again, as `run_job` shows a comparison; the options say what is shown and written."""
-    return _guarded(lambda stdout: _run_show(summary, options, stdout, title), out)
-
-
-def _guarded(run: Callable[[TextIO], int], out: TextIO | None) -> int:
-    """The status of a run that prints to a stream; an error is a line on standard error."""
-    try:
-        with _no_collection():
-            return run(_open(sys.stdout if out is None else out))
-    except CompareInputError as error:
-        print_error(str(error))
-        return ERROR
+    with _no_collection():
+        return guarded(lambda: _run_show(summary, options, _open(sys.stdout if out is None else out), title))
 
 
 def _open(out: TextIO | None) -> TextIO:
@@ -86,15 +72,19 @@ def _no_collection() -> Iterator[None]:
 def _run(options: Options, out: TextIO, title: str) -> int:
     runs = locate_runs(options)
     outputs = _outputs(options)
-    _check_outputs(list(outputs.values()), [file for run in runs.values() for file in run.files()])
+    _check_outputs(list(outputs.values()), runs.values(), out)
     with stage_names(quiet=options.quiet) as tell:
         result = compare_runs(runs, options, watch=partial(reading_progress, quiet=options.quiet), tell=tell)
+    for path in outputs.values():
+        check_unquoted(path, _quoted(result))
     return _written(result, options, outputs, out, title)
 
 
 def _run_show(summary: str, options: Options, out: TextIO, title: str) -> int:
     outputs = _outputs(options)
-    _check_outputs(list(outputs.values()), [Path(summary)])
+    for path in outputs.values():
+        check_output(path, [Path(summary)], out)
+    check_distinct(list(outputs.values()))
     _written(CompareResult.from_json(summary), options, outputs, out, title, gated=False)
     return OK
 
@@ -144,11 +134,21 @@ def _other_output(options: Options) -> bool:
     return options.json_stdout or options.markdown == STDIN
 
 
-def _check_outputs(outputs: Sequence[Path], inputs: Sequence[Path]) -> None:
+def _check_outputs(outputs: Sequence[Path], runs: Collection[LocatedRun], out: TextIO) -> None:
+    inputs = [file for run in runs for file in run.files()]
     for path in outputs:
-        check_output(path, inputs)
-    if len({path.resolve() for path in outputs}) < len(outputs):
-        raise CompareInputError(f"cannot write {outputs[0]}: it is named for two outputs")
+        check_output(path, inputs, out)
+        if any(would_hold(run, path) for run in runs):
+            raise CompareInputError(f"cannot write {path}: it would be read as a file of the run")
+    check_distinct(outputs)
+
+
+def _quoted(result: CompareResult) -> Iterator[str]:
+    """The files that the report quotes."""
+    for flip in result.flips:
+        for said in (flip.old, flip.new):
+            if said and said.source == "file" and said.path:
+                yield said.path
 
 
 def _printed(result: CompareResult, shown: Shown, out: TextIO, options: Options) -> Iterable[str]:

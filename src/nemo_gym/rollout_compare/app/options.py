@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 from nemo_gym.rollout_compare.compare import rules_in_short
+from nemo_gym.rollout_compare.text import MOST_LINE_BYTES, size_text
 
 DESCRIPTION = """\
 Compare two rollout JSONL files task by task.
@@ -48,9 +49,9 @@ class Option(NamedTuple):
 
     Attributes:
         flag: How it is given on the command line; None for an argument that is told by its place.
-        kind: `text` (never empty), `count` (a whole number, 0 or more), `number` (1 or more), `amount` (any number, 0
-            or more), `switch` (given or not), `rule` (of the gate), `category` (of tasks), `order` (of flips), `color`
-            (when there is some) or `table` (a path that says what kind of table it is).
+        kind: `text` (never empty), `count` (a whole number, 0 or more), `number` (1 or more), `size` (of bytes, 1 or
+            more), `amount` (any number, 0 or more), `switch` (given or not), `rule` (of the gate), `category` (of
+            tasks), `order` (of flips), `color` (when there is some) or `table` (a path that ends as its kind does).
         group: The heading of the help under which it stands.
         description: What it does, as the help says it.
         metavar: What its value is called in the help.
@@ -60,7 +61,7 @@ class Option(NamedTuple):
     """
 
     flag: str | None
-    kind: Literal["text", "count", "number", "amount", "switch", "rule", "category", "order", "color", "table"]
+    kind: Literal["text", "count", "number", "size", "amount", "switch", "rule", "category", "order", "color", "table"]
     group: str
     description: str
     metavar: str = ""
@@ -82,7 +83,8 @@ class Option(NamedTuple):
 
     def told(self) -> str:
         """What it does, its default, and whether it may be repeated."""
-        default = f" Default: {self.default}." if self.default is not None else ""
+        value = size_text(self.default) if self.kind == "size" and isinstance(self.default, int) else self.default
+        default = f" Default: {value}." if value is not None else ""
         return f"{self.description}{default}{' May be given several times.' if self.many else ''}"
 
 
@@ -165,11 +167,25 @@ OPTIONS = {
         "Metric of the new side that is compared; overrides --reward.",
         metavar="FIELD",
     ),
+    "lower_is_better": Option(
+        "--lower-is-better",
+        "switch",
+        _READING,
+        "Of two rewards the lower one wins: the sign of wins, verdict and words is turned.",
+    ),
     "skip_bad_lines": Option(
         "--skip-bad-lines",
         "switch",
         _READING,
         "Leave out lines that are not rows, and say how many, instead of stopping at the first.",
+    ),
+    "max_line": Option(
+        "--max-line",
+        "size",
+        _READING,
+        "The longest line that is read, in bytes or as 500MB; a longer one is an error.",
+        metavar="SIZE",
+        default=MOST_LINE_BYTES,
     ),
     "jobs": Option(
         "--jobs",

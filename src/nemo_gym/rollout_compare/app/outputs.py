@@ -5,39 +5,114 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 
 from nemo_gym.rollout_compare.app.streams import cannot_write
-from nemo_gym.rollout_compare.files import held_back
+from nemo_gym.rollout_compare.files import STDIN_PATH, held_back, undone_at_end
 from nemo_gym.rollout_compare.schema import CompareInputError
 
+_ANY_WRITE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
-def check_output(path: Path, inputs: Iterable[Path]) -> None:
+
+def check_output(path: Path, inputs: Iterable[Path], out: object = None) -> None:
     """Refuse, before anything is read, an output that is one of the inputs or cannot be written.
 
+    What a path leads to counts, not its name: standard input is the file that it comes from.
+
+    Args:
+        path: Where the output is to go.
+        inputs: The files that are read.
+        out: Where the report goes.
+
     Raises:
-        CompareInputError: It is an input (also through a link), or the system would refuse it.
+        CompareInputError: It is an input or a stream, by whatever name, or the system would refuse it.
     """
     if os.path.normpath(path) in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
         raise CompareInputError(f"cannot write {path}: --json-stdout prints the summary to standard output")
     source = _same_file(path, inputs)
     if source is not None:
         raise CompareInputError(f"cannot write {path}: it is the input {source}")
+    stream = _same_stream(path, out)
+    if stream is not None:
+        raise CompareInputError(f"cannot write {path}: {stream} goes there")
     try:
         _probe(path)
     except (OSError, ValueError) as error:
         raise cannot_write(path, error) from None
 
 
+def check_distinct(outputs: Sequence[Path]) -> None:
+    """Refuse outputs of which two are one file.
+
+    Raises:
+        CompareInputError: Two of them are.
+    """
+    for i, path in enumerate(outputs):
+        if os.path.realpath(path) in map(os.path.realpath, outputs[:i]) or _same_file(path, outputs[:i]):
+            raise CompareInputError(f"cannot write {path}: it is named for two outputs")
+
+
+def check_unquoted(path: Path, quoted: Iterable[str]) -> None:
+    """Refuse an output that would replace what the report quotes.
+
+    Args:
+        path: Where the output is to go.
+        quoted: The files.
+
+    Raises:
+        CompareInputError: It is one of them.
+    """
+    source = _same_file(path, map(Path, quoted))
+    if source is not None:
+        raise CompareInputError(f"cannot write {path}: the report quotes it")
+
+
 def _same_file(path: Path, inputs: Iterable[Path]) -> Path | None:
     """The input that a path leads to."""
+    found = _status(path)
+    if found is None or _is_device(found):
+        return None
     for source in inputs:
-        with suppress(OSError, ValueError):  # what is not there, or has no possible name, is no input
-            if path.samefile(source):
-                return source
+        other = _status(0 if source is STDIN_PATH else source)
+        if other is not None and os.path.samestat(found, other):
+            return source
     return None
+
+
+def _same_stream(path: Path, out: object) -> str | None:
+    """The stream that goes to what a path leads to; that may be a terminal or `/dev/null`, which takes both."""
+    found = _status(path)
+    if found is None or _is_device(found):
+        return None
+    streams = {"standard output": _descriptor(out), "standard error": _descriptor(sys.stderr)}
+    for name, descriptor in streams.items():
+        other = None if descriptor is None else _status(descriptor)
+        if other is not None and os.path.samestat(found, other):
+            return name
+    return None
+
+
+def _descriptor(stream: object) -> int | None:
+    fileno = getattr(stream, "fileno", None)
+    with suppress(OSError, ValueError):  # it is a stream in memory, or closed
+        number = fileno() if fileno else None
+        return number if isinstance(number, int) else None
+    return None
+
+
+def _status(place: Path | int) -> os.stat_result | None:
+    """What stands at a path or is open by a number; None for what is not there, or has no possible name."""
+    with suppress(OSError, ValueError):
+        return os.stat(place)
+    return None
+
+
+def _is_device(status: os.stat_result) -> bool:
+    return stat.S_ISCHR(status.st_mode)
 
 
 def _probe(path: Path) -> None:
@@ -51,6 +126,8 @@ def _probe(path: Path) -> None:
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
             return  # opening a pipe would wait for its reader
         os.close(os.open(path, os.O_WRONLY))
+        if not mode & _ANY_WRITE:  # it opens for root all the same
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     if not os.access(folder, os.W_OK | os.X_OK):  # a file is made beside it, then put in its place
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
@@ -79,7 +156,9 @@ def write_file(path: Path, content: Iterable[str] | bytes) -> None:
         with ExitStack() as stack:
             with held_back():
                 descriptor, temporary = tempfile.mkstemp(prefix=".rollout-compare-", dir=target.parent)
-                stack.callback(Path(temporary).unlink, missing_ok=True)  # gone where it took its place
+                remove = partial(Path(temporary).unlink, missing_ok=True)  # gone where it took its place
+                stack.callback(undone_at_end(remove))
+                stack.callback(remove)
             with open(descriptor, "wb") as file:
                 os.fchmod(descriptor, _new_file_mode() if mode is None else stat.S_IMODE(mode))
                 file.writelines(_encoded(content))

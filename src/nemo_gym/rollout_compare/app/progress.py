@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from nemo_gym.rollout_compare.files import undone_at_end
 from nemo_gym.rollout_compare.producers import Run
 from nemo_gym.rollout_compare.schema import Side
 
@@ -72,6 +74,8 @@ class _Bars:
         self._done = [0] * len(sizes)
         self._next = clock() + _SHOWN_AFTER_S
         self._shown: Progress | None = None
+        self._drawing = False
+        self._forget = undone_at_end(self._leave)
 
     def advance(self, run: int, more: int) -> None:
         self._done[run] += more
@@ -79,17 +83,29 @@ class _Bars:
         if now < self._next:
             return
         self._next = now + _SHOWN_EVERY_S
-        shown = self._shown = self._shown or _drawn(self._sizes)
-        for task, done, size in zip(shown.task_ids, self._done, self._sizes, strict=True):
-            shown.update(task, completed=min(done, size))  # where pieces meet some bytes are read twice
-        shown.refresh()
+        self._drawing = True
+        if self._shown is None:
+            self._shown = _bars(self._sizes)
+            self._shown.start()
+        for task, done, size in zip(self._shown.task_ids, self._done, self._sizes, strict=True):
+            self._shown.update(task, completed=min(done, size))  # where pieces meet some bytes are read twice
+        self._shown.refresh()
+        self._drawing = False
 
     def close(self) -> None:
         if self._shown:
             self._shown.stop()
+        self._forget()
+
+    def _leave(self) -> None:
+        """Give the terminal back; half-drawn bars cannot be taken away, but the cursor is shown."""
+        if self._shown and self._drawing and self._shown.console.is_terminal:
+            os.write(2, b"\r\x1b[K\x1b[?25h")
+        elif self._shown:
+            self._shown.stop()
 
 
-def _drawn(sizes: Sequence[int]) -> Progress:
+def _bars(sizes: Sequence[int]) -> Progress:
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
@@ -97,5 +113,4 @@ def _drawn(sizes: Sequence[int]) -> Progress:
     bars = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True, auto_refresh=False)
     for side, size in zip(Side, sizes, strict=True):
         bars.add_task(f"reading {side}", total=size)
-    bars.start()
     return bars

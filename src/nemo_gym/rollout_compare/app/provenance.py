@@ -11,7 +11,7 @@ from nemo_gym.rollout_compare.producers import Run
 from nemo_gym.rollout_compare.schema import Provenance
 
 #: The options that may change what a summary says. The others say what is read, where it goes, and how fast.
-TELLING = ("key", "old_key", "new_key", "skip_bad_lines", "fail_on", "tail", "logs_root")
+TELLING = ("key", "old_key", "new_key", "lower_is_better", "skip_bad_lines", "fail_on", "tail", "logs_root")
 
 
 def provenance(options: Options, runs: Sequence[Run], rows: Sequence[int]) -> Provenance:

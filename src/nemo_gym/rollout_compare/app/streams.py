@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, TextIO
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from nemo_gym.rollout_compare.schema import CompareInputError
 
 _LINES_A_WRITE = 2000
+_ERROR = 1
+
+#: What the surroundings do to a program: no memory, no room, no file; a module that cannot be loaded.
+_SURROUNDINGS = (OSError, MemoryError, RecursionError, ImportError)
 
 
 def cannot_write(path: Path | str, error: Exception) -> CompareInputError:
@@ -29,6 +33,37 @@ def _error(message: str) -> CompareInputError:
     from nemo_gym.rollout_compare.schema import CompareInputError  # what prints the help needs no results
 
     return CompareInputError(message)
+
+
+def guarded(work: Callable[[], int]) -> int:
+    """The exit status of some work; 1, after one line on standard error, where an input or the surroundings end it."""
+    try:
+        return work()
+    except BrokenPipeError:
+        raise
+    except (ValueError, *_SURROUNDINGS) as error:
+        if isinstance(error, ValueError) and not _is_ours(error):
+            raise
+        message = _told(error)
+    print_error(message)  # by now the memory that the work took is free again
+    return _ERROR
+
+
+def _is_ours(error: ValueError) -> bool:
+    from nemo_gym.rollout_compare.schema import CompareInputError
+
+    return isinstance(error, CompareInputError)
+
+
+def _told(error: Exception) -> str:
+    """What went wrong, in the system's own words."""
+    if isinstance(error, MemoryError):
+        return "memory has run out; --jobs 1 takes the least"
+    if isinstance(error, RecursionError):
+        return "a value is nested too deeply"
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+    return str(error) or type(error).__name__
 
 
 def is_utf8(out: TextIO) -> bool:

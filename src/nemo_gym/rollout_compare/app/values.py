@@ -24,7 +24,9 @@ if TYPE_CHECKING:  # what is made below, for type checkers; a test holds it agai
         reward: str | None = None
         old_reward: str | None = None
         new_reward: str | None = None
+        lower_is_better: bool = False
         skip_bad_lines: bool = False
+        max_line: int = 1_000_000_000
         jobs: int | None = None
         quiet: bool = False
         margin: float | None = None
@@ -57,6 +59,7 @@ else:
         "text": str,
         "count": int,
         "number": int,
+        "size": int,
         "amount": float,
         "switch": bool,
         "rule": str,

@@ -10,6 +10,7 @@ The names are imported when they are first asked for: the command line's help re
 * `groups`: the values of fields that tell groups of tasks apart
 * `statistics`: all tasks: is the difference real? All figures, put together
 * `decisions`: figures to a verdict, and what it would take where there is none
+* `direction`: figures where the lower reward is the better one
 * `paired`: the tests of a paired design, and the basic figures
 * `interval`: intervals of a mean paired difference
 * `attempts`: attempts as counts: pass@k, pass^k, and their noise

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.compare.changes import compare_settings
 from nemo_gym.rollout_compare.compare.costs import compare_costs, truncated_answers
+from nemo_gym.rollout_compare.compare.direction import solved_by_zero
 from nemo_gym.rollout_compare.compare.groups import TASKSET, group_values
 from nemo_gym.rollout_compare.compare.measured import measured_tasks
 from nemo_gym.rollout_compare.compare.questions import NOTHING_MORE, Questions
@@ -17,7 +18,7 @@ from nemo_gym.rollout_compare.compare.repeats import compare_repeats
 from nemo_gym.rollout_compare.compare.statistics import paired_statistics
 from nemo_gym.rollout_compare.compare.task_side import side_of, sides_of
 from nemo_gym.rollout_compare.engine import table_of
-from nemo_gym.rollout_compare.join import Join, join
+from nemo_gym.rollout_compare.join import Join, join, rewards_meant
 from nemo_gym.rollout_compare.schema import (
     Category,
     CompareResult,
@@ -38,6 +39,9 @@ from nemo_gym.rollout_compare.table import Table
 
 #: In so many tasks of equal rewards single tests are compared: reading all of a large run again would take too long.
 MOST_AGREEING = 500
+
+#: Of a run without rewards so many rows are asked which other field could be meant.
+MOST_LOOKED_AT = 1000
 
 #: Of how many of a task's attempts a side the single tests are looked at.
 MOST_ATTEMPTS = 16
@@ -68,9 +72,11 @@ def compare_tables(tables: dict[Side, Table], questions: Questions = NOTHING_MOR
     joined = join(tables)
     tables = {side: table.without_tasks() for side, table in tables.items()}
     sides = [sides_of(tables[side], joined.rows[side]) for side in Side]
+    if questions.lower_is_better:
+        sides = [list(map(solved_by_zero, side)) for side in sides]
     both = zip(joined.tasks, *sides, strict=True)
     tasks = [_compared(task, old, new, questions) for task, old, new in both]
-    flips = tuple(_flip(tables, joined, number, task) for number, task in enumerate(tasks) if task.winner)
+    flips = tuple(_flip(tables, joined, number, task, questions) for number, task in enumerate(tasks) if task.winner)
     agreeing = tuple(islice(_agreeing(tables, joined, tasks), MOST_AGREEING))
     anonymous = list(_anonymous(tables, joined))
     settings_compared, changes = compare_settings(tables, joined.rows)
@@ -111,7 +117,9 @@ def _statistics(
     groups = {field: values[field] for field in (TASKSET, *questions.by) if field in values}
     cluster = (questions.cluster, values[questions.cluster]) if questions.cluster else None
     measured = measured_tasks(tasks, groups, cluster)
-    return paired_statistics(measured, margin=questions.margin, tolerance=questions.tolerance)
+    return paired_statistics(
+        measured, margin=questions.margin, tolerance=questions.tolerance, lower_is_better=questions.lower_is_better
+    )
 
 
 def _compared(task: str, old: TaskSide | None, new: TaskSide | None, questions: Questions) -> TaskComparison:
@@ -125,7 +133,7 @@ def _compared(task: str, old: TaskSide | None, new: TaskSide | None, questions: 
     if abs(old.reward - new.reward) <= questions.tolerance:
         return TaskComparison(task, Category.IDENTICAL, old, new)
     doubtful = old.mark or new.mark
-    winner = Side.OLD if old.reward > new.reward else Side.NEW
+    winner = Side.OLD if (old.reward > new.reward) is not questions.lower_is_better else Side.NEW
     return TaskComparison(task, Category.FLIPPED_AGENT_ERROR if doubtful else Category.FLIPPED, old, new, winner)
 
 
@@ -157,15 +165,16 @@ def _anonymous(tables: dict[Side, Table], joined: Join) -> Iterator[TaskComparis
             yield TaskComparison(f"unknown#{number}", Category.MASKED, old, new)
 
 
-def _flip(tables: dict[Side, Table], joined: Join, number: int, task: TaskComparison) -> Flip:
+def _flip(tables: dict[Side, Table], joined: Join, number: int, task: TaskComparison, questions: Questions) -> Flip:
     assert task.old is not None
     assert task.new is not None
-    worst, best = (min, max) if task.winner is Side.NEW else (max, min)
+    new_is_higher = (task.winner is Side.NEW) is not questions.lower_is_better
+    of_old, of_new = (min, max) if new_is_higher else (max, min)
     attempts = [_attempts(tables[side], joined.rows[side].of(number)) for side in Side]
     rows = TaskRows(
         task,
-        _telling_row(tables, joined, Side.OLD, number, worst),
-        _telling_row(tables, joined, Side.NEW, number, best),
+        _telling_row(tables, joined, Side.OLD, number, of_old),
+        _telling_row(tables, joined, Side.NEW, number, of_new),
         *(attempts if max(map(len, attempts)) > 1 else ()),
     )
     return Flip(task, rows, repeats=compare_repeats(task.old, task.new))
@@ -203,7 +212,8 @@ def _no_reward_notes(tables: dict[Side, Table]) -> Iterator[Note]:
         if not len(table):
             yield Note(NoteKind.NO_ROWS, side)
         elif table.masked.values == [None, Mask(MaskKind.NO_REWARD)] and 0 not in table.masked.ids:
-            yield Note(NoteKind.NO_REWARD, side)
+            total = MOST_LOOKED_AT if len(table) > MOST_LOOKED_AT else 0
+            yield Note(NoteKind.NO_REWARD, side, total=total, rewards=rewards_meant(table, MOST_LOOKED_AT))
 
 
 def _repeat_notes(tasks: Sequence[TaskComparison]) -> Iterator[Note]:

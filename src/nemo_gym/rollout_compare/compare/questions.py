@@ -12,6 +12,7 @@ class Questions(Struct, frozen=True, kw_only=True):
 
     Attributes:
         tolerance: Rewards that differ by at most this are the same.
+        lower_is_better: Whether of two rewards the lower one wins.
         count_measured: Whether a partly masked task with a measured attempt on both sides has the category that its
             measured rows have.
         margin: The difference that would matter, in units of reward; None where nobody asked.
@@ -20,6 +21,7 @@ class Questions(Struct, frozen=True, kw_only=True):
     """
 
     tolerance: float = REWARD_TOLERANCE
+    lower_is_better: bool = False
     count_measured: bool = False
     margin: float | None = None
     by: tuple[str, ...] = ()

@@ -26,6 +26,7 @@ from nemo_gym.rollout_compare.compare.decisions import (
     verdict_of,
     wins_say,
 )
+from nemo_gym.rollout_compare.compare.direction import in_rewards
 from nemo_gym.rollout_compare.compare.on_these_tasks import on_these_tasks
 from nemo_gym.rollout_compare.compare.paired import Basics, basics_of, detectable_difference, differences_of
 from nemo_gym.rollout_compare.compare.power import to_decide
@@ -73,7 +74,11 @@ class MeasuredTasks(Struct, frozen=True, kw_only=True):
 
 
 def paired_statistics(
-    tasks: MeasuredTasks, *, margin: float | None = None, tolerance: float = REWARD_TOLERANCE
+    tasks: MeasuredTasks,
+    *,
+    margin: float | None = None,
+    tolerance: float = REWARD_TOLERANCE,
+    lower_is_better: bool = False,
 ) -> Statistics:
     """Compare two sides, task by task.
 
@@ -81,15 +86,29 @@ def paired_statistics(
         tasks: The tasks.
         margin: The difference that would matter, in units of reward; None where nobody asked.
         tolerance: Rewards that differ by at most this are the same.
+        lower_is_better: Whether of two rewards the lower one is the better one; then `cases` count zeros as solved.
 
     Raises:
         ValueError: If the sides differ in length, or a reward is not finite.
     """
     _check(tasks)
+    if lower_is_better:
+        return in_rewards(_figures(_swapped(tasks), margin, tolerance, failed=1.0))
+    return _figures(tasks, margin, tolerance)
+
+
+def _swapped(tasks: MeasuredTasks) -> MeasuredTasks:
+    """The tasks with the rewards of the sides swapped; the cases say already who solved what."""
+    unmeasured = [(new, old) for old, new in tasks.unmeasured]
+    return replace(tasks, old=tasks.new, new=tasks.old, unmeasured=unmeasured)
+
+
+def _figures(tasks: MeasuredTasks, margin: float | None, tolerance: float, failed: float = 0.0) -> Statistics:
+    """The figures where the higher reward is the better one; `failed` is the reward of a failed attempt."""
     if not all(map(_computable, (tasks.old, tasks.new))):
         return _too_large(tasks, tolerance)
     figures = basics_of(tasks.old, tasks.new, tolerance) if tasks.old else None
-    bounds = unmeasured_bounds(figures, tasks.old, tasks.new, tasks.unmeasured, tolerance)
+    bounds = unmeasured_bounds(figures, tasks.old, tasks.new, tasks.unmeasured, tolerance, failed)
     if figures is None:
         return _explained(
             Statistics(

@@ -25,6 +25,7 @@ def unmeasured_bounds(
     new: Sequence[float],
     unmeasured: Sequence[UnmeasuredTask],
     tolerance: float,
+    failed: float = 0.0,
 ) -> Unmeasured | None:
     """Bound delta over all tasks by giving every unmeasured side the worst and the best reward it could have had.
 
@@ -43,6 +44,7 @@ def unmeasured_bounds(
         new: The new side's.
         unmeasured: The tasks that a side did not measure.
         tolerance: What counts as no difference.
+        failed: The reward of a failed attempt.
 
     Returns:
         The bounds; only the number of tasks if a measured reward lies outside 0 to 1; None if there is no task at all.
@@ -52,9 +54,9 @@ def unmeasured_bounds(
     known = [reward for task in unmeasured for reward in task if reward is not None]
     if (figures and not figures.bounded) or any(not 0 <= reward <= 1 for reward in known):
         return Unmeasured(len(unmeasured))
-    worst, best, failed = (
+    worst, best, as_failed = (
         _with_more(figures, _differences(unmeasured, *filling, tolerance), known)
-        for filling in ((1.0, 0.0), (0.0, 1.0), (0.0, 0.0))
+        for filling in ((1.0, 0.0), (0.0, 1.0), (failed, failed))
     )
     low, high = worst.interval(), best.interval()
     return Unmeasured(
@@ -63,7 +65,7 @@ def unmeasured_bounds(
         delta_best=best.delta,
         low=low and low.low,
         high=high and high.high,
-        as_failed=failed.delta,
+        as_failed=as_failed.delta,
         selection=tuple(_selections(old, new, unmeasured)),
     )
 

@@ -9,21 +9,23 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Generic, NamedTuple, NoReturn, TypeVar
 
-from nemo_gym.rollout_compare.files import ENDING
+from nemo_gym.rollout_compare.files import ALL, held_back, nothing_to_undo, undone_at_end
 from nemo_gym.rollout_compare.producers import Readable
 from nemo_gym.rollout_compare.schema import CompareInputError
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
-    from multiprocessing.process import BaseProcess
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 #: Files that are smaller together are read sooner than a process starts.
 WORTH_PROCESSES = 24 << 20
+
+#: So many descriptors are left free for files, whatever the pipes to other processes take.
+_SPARE = 8
 
 
 def default_jobs(sources: Sequence[Readable]) -> int:
@@ -55,26 +57,22 @@ def map_by_processes(
     Raises:
         CompareInputError: A process was ended from outside; any exception that `work` raises.
     """
-    from multiprocessing import connection, get_context
+    from multiprocessing import connection
 
-    context = get_context("fork")
-    workers: dict[Connection[Any, Any], BaseProcess] = {}
+    workers = _Workers(work, items)
     try:
-        for _ in range(jobs):
-            here, there = context.Pipe()
-            worker: BaseProcess = context.Process(
-                target=_work, args=(work, items, there, [here, *workers]), daemon=True
-            )
-            worker.start()
-            there.close()
-            workers[here] = worker
+        workers.start(jobs)
+        if not workers.running:  # there is no room for another process: this one does it
+            for place, item in enumerate(items):
+                yield work(item, partial(progress, place))
+            return
         waiting = iter(range(len(items)))
-        for here in workers:
+        for here in workers.running:
             _ask(here, next(waiting))
         done: dict[int, Result] = {}
         for wanted in range(len(items)):
             while wanted not in done:
-                for ready in connection.wait(list(workers)):
+                for ready in connection.wait(list(workers.running)):
                     assert isinstance(ready, connection.Connection)
                     said = _received(ready)
                     if said.kind is _Kind.PROGRESS:
@@ -85,10 +83,69 @@ def map_by_processes(
                         _ask(ready, next(waiting))
             yield done.pop(wanted)
     finally:
-        for here, worker in workers.items():
-            worker.kill()
-            worker.join()
+        workers.end()
+
+
+class _Workers(Generic[Item]):
+    """Processes that work for this one.
+
+    Attributes:
+        running: Those that could be started, by the pipe to each: its process id.
+    """
+
+    def __init__(self, work: Callable[[Item, Callable[[int], None]], object], items: Sequence[Item]) -> None:
+        self._work, self._items = work, items
+        self.running: dict[Connection[Any, Any], int] = {}
+        self._forget = undone_at_end(self._kill)
+
+    def start(self, jobs: int) -> None:
+        """Start so many processes, or fewer where there is no room for them."""
+        kept: list[BinaryIO] = []  # descriptors that reading needs, whatever the pipes take
+        with suppress(OSError):
+            kept.extend(open(os.devnull, "rb", buffering=0) for _ in range(_SPARE))  # noqa: SIM115
+            for _ in range(jobs):
+                self._start(kept)
+        for file in kept:
+            file.close()
+
+    def _start(self, kept: Sequence[BinaryIO]) -> None:
+        from multiprocessing import connection
+
+        here, there = connection.Pipe()
+        with there:
+            try:
+                with held_back():  # a signal finds either no process or one that it can end
+                    process = os.fork()
+                    if process == 0:
+                        self._be_one(there, [here, *self.running, *kept])
+                    self.running[here] = process
+            except OSError:
+                here.close()
+                raise
+
+    def _be_one(self, asker: Connection[Any, Any], others: Sequence[Connection[Any, Any] | BinaryIO]) -> NoReturn:
+        """What a new process does, to its end; it never comes back to what it was forked from."""
+        try:
+            _work(self._work, self._items, asker, others)
+        except BaseException:  # noqa: BLE001  # the asker finds the pipe closed and says so
+            os._exit(1)
+        os._exit(0)
+
+    def end(self) -> None:
+        """End all of them."""
+        self._kill()
+        for here in self.running:
             here.close()
+        self.running.clear()
+        self._forget()
+
+    def _kill(self) -> None:
+        for process in self.running.values():
+            with suppress(OSError):
+                os.kill(process, signal.SIGKILL)
+        for process in self.running.values():
+            with suppress(OSError):
+                os.waitpid(process, 0)
 
 
 class _Kind(Enum):
@@ -136,12 +193,13 @@ def _work(
     work: Callable[[Item, Callable[[int], None]], object],
     items: Sequence[Item],
     tasks: Connection[Any, Any],
-    others: Sequence[Connection[Any, Any]],
+    others: Sequence[Connection[Any, Any] | BinaryIO],
 ) -> None:
     """Do the work on the items that are asked for until nobody asks any more."""
-    for number in (signal.SIGINT, *ENDING):
+    for number in ALL:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as for a program that runs on without its terminal
             signal.signal(number, signal.SIG_DFL)
+    nothing_to_undo()
     for other in others:  # else this process would keep the asker's ends open
         other.close()
     with suppress(EOFError, OSError):

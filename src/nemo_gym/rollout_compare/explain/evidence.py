@@ -25,6 +25,8 @@ _DIFF = ("-", "@@", " ")
 _TRACE = re.compile(r"\++ ")
 _LINES_READ = 256
 
+#: Of a field no more than its end is read, as of a file: a text of short lines takes thirty times its size.
+_FIELD_CHARACTERS = 2 << 20
 
 Roots = Iterable[str | PathLike[str]]
 
@@ -91,11 +93,13 @@ def _output(said: Said, roots: LogRoots, lines: int) -> Output:
     for path in said.files:
         try:
             log = read_found(path, lines)
-            return Output(Evidence("file", log.path), log.text, not log.whole, said.logs)
+            return Output(Evidence("file", log.path), log.text, not log.whole, said.logs, said.tests)
         except LogUnavailable as error:
             why = why or str(error)
     for field, text in said.texts:
-        return Output(Evidence("field", field, unavailable=why), text, False, said.logs, said.tests)
+        cut = len(text) > _FIELD_CHARACTERS
+        end = text[-_FIELD_CHARACTERS:]
+        return Output(Evidence("field", field, unavailable=why), end, cut, said.logs, said.tests)
     return Output(Evidence(None, unavailable=why or nothing_said(said.fields)), None, False, said.logs, said.tests)
 
 

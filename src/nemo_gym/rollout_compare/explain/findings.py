@@ -102,7 +102,8 @@ def with_findings(
     if differing:
         total = MOST_AGREEING if len(result.agreeing) == MOST_AGREEING else 0
         notes.append(Note(NoteKind.TESTS_DIFFER, tasks=differing, total=total))
-    if flips and all(is_silent(evidence) for flip in flips for evidence in (flip.old, flip.new)):
+    silent = all(is_silent(evidence) for flip in flips for evidence in (flip.old, flip.new))
+    if flips and silent and not any(flip.tests for flip in flips):
         notes.append(Note(NoteKind.NO_OUTPUT))
     return replace(
         result, flips=flips, clusters=_clusters(flips), other_reasons=_other_reasons(agreeing), notes=tuple(notes)
@@ -194,8 +195,10 @@ def _compared(task: TaskRows, old: Sequence[_Finding], new: Sequence[_Finding]) 
 
 
 def _both_fail(task: TaskRows) -> bool:
-    """Whether the rewards, which are equal, are below the best that there is; a reward above 1 is as good as any."""
+    """Whether the rewards, which are equal, are not the best that there is; one above 1 is as good as any."""
     old = task.comparison.old
+    if old is not None and old.solved is not None:
+        return old.solved < old.rows
     return old is not None and old.reward is not None and old.reward < 1
 
 
@@ -207,7 +210,7 @@ def _tests(output: Output, roots: LogRoots) -> TestResults | None:
     from nemo_gym.rollout_compare.explain.triage import merge_tests, read_test_file, read_tests, recorded_tests
 
     reports = read_reports(output.logs, roots) if output.logs else Reports()
-    read = [(name, read_test_file(name, data)) for name, data in reports.files]
+    read = reports.parsed(read_test_file)
     results = merge_tests(tests for _, tests in read if tests)
     if results is None and output.tests:
         return recorded_tests(output.tests)

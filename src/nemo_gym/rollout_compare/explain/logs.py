@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from msgspec import Struct
 
@@ -22,7 +22,9 @@ BLOCK_BYTES = 1 << 20
 _BYTES_PER_LINE = 4 << 10
 _MOST_BYTES = 64 << 20
 _REPORT_BYTES = 4 << 20
-_MOST_REPORTS = 500
+_REPORTS_BYTES = 64 << 20
+_MOST_REPORTS = 200
+_MOST_REMEMBERED = 4
 _CTRF = "ctrf.json"
 _REPORT_WORDS = ("ctrf", "report", "result", "test", "jest", "vitest", "mocha", "rspec")
 _MOST_PARTS = 64
@@ -78,7 +80,7 @@ def read_log(named: str, roots: LogRoots, lines: int) -> LogTail:
             if resolved.suffix not in LOG_ENDINGS:
                 raise LogUnavailable(f"{path} is not read: it is no {LOG_NAME} and no {', '.join(LOG_ENDINGS)} file")
             _check_inside(path, resolved, roots)
-        return _tail(path, resolved, lines)
+        return _tail(path, resolved, roots, lines)
     except OSError as error:
         raise LogUnavailable(f"cannot read {error.filename or named}: {error.strerror or error}") from None
     except (ValueError, RuntimeError) as error:  # a NUL in the path; a loop of links before Python 3.13
@@ -92,21 +94,71 @@ def read_found(path: Path, lines: int) -> LogTail:
         LogUnavailable: It cannot be read any more.
     """
     try:
-        return _tail(path, path.resolve(strict=True), lines)
+        return _tail(path, path.resolve(strict=True), LogRoots((path.parent,)), lines)
     except OSError as error:
         raise LogUnavailable(f"cannot read {path}: {error.strerror or error}") from None
 
 
-class Reports(Struct, frozen=True):
-    """The reports of single tests in a logs folder.
+Parsed = TypeVar("Parsed")
+
+
+class Reports:
+    """The reports of single tests in a logs folder. Each is read when it is asked for, and let go before the next.
 
     Attributes:
-        files: Each file's name and its beginning, the CTRF report first: there is one, and it speaks for the whole run.
-        complete: Whether these are all that lie there, none of them cut off or unreadable.
+        complete: Whether what was read so far is all that lies there, none of it cut off or unreadable.
     """
 
-    files: tuple[tuple[str, bytes], ...] = ()
-    complete: bool = True
+    def __init__(
+        self, folder: Path = Path(), names: Sequence[str] = (), roots: LogRoots | None = None, *, complete: bool = True
+    ) -> None:
+        """Name the reports, the one first that speaks for the whole run."""
+        self._folder, self._names, self._roots = folder, names, roots or LogRoots(())
+        self.complete = complete
+
+    @property
+    def files(self) -> Iterator[tuple[str, bytes]]:
+        """Each file's name and its beginning. One that has several names counts once; together they are bounded."""
+        seen: set[tuple[int, int]] = set()
+        left = _REPORTS_BYTES
+        for name in self._names:
+            try:
+                resolved = (self._folder / name).resolve(strict=True)
+                _check_inside(self._folder / name, resolved, self._roots)
+                with _opened(self._folder / name, resolved, self._roots) as file:
+                    status = os.fstat(file.fileno())
+                    if (status.st_dev, status.st_ino) in seen:
+                        continue
+                    seen.add((status.st_dev, status.st_ino))
+                    most = min(left, _REPORT_BYTES)
+                    data = file.read(most)
+                    self.complete = self.complete and not file.read(1)
+            except (LogUnavailable, OSError, ValueError, RuntimeError):
+                self.complete = False
+            else:
+                left -= len(data)
+                if most:
+                    yield name, data
+
+    def parsed(self, parse: Callable[[str, bytes], Parsed]) -> list[tuple[str, Parsed]]:
+        """What is made of each file, by its name. It is remembered: the next flip often names the same folder."""
+        key = (self._folder, parse, self._roots, tuple(self._names), tuple(self._versions()))
+        if key not in _remembered:
+            while len(_remembered) >= _MOST_REMEMBERED:
+                del _remembered[next(iter(_remembered))]
+            found = [(name, parse(name, data)) for name, data in self.files]
+            _remembered[key] = found, self.complete
+        found, self.complete = _remembered[key]
+        return found
+
+    def _versions(self) -> Iterator[tuple[object, ...]]:
+        for name in self._names:
+            with suppress(OSError, ValueError):
+                status = os.stat(self._folder / name)
+                yield name, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+_remembered: dict[object, tuple[list[Any], bool]] = {}
 
 
 def read_reports(named: str, roots: LogRoots) -> Reports:
@@ -118,20 +170,7 @@ def read_reports(named: str, roots: LogRoots) -> Reports:
             return Reports()
     except (LogUnavailable, OSError, ValueError):
         return Reports()
-    found = []
-    complete = len(names) <= _MOST_REPORTS
-    for name in names[:_MOST_REPORTS]:
-        try:
-            resolved = (folder / name).resolve(strict=True)
-            _check_inside(folder / name, resolved, roots)
-            with _opened(folder / name, resolved) as file:
-                data = file.read(_REPORT_BYTES + 1)
-        except (LogUnavailable, OSError, ValueError, RuntimeError):
-            complete = False
-        else:
-            found.append((name, data[:_REPORT_BYTES]))
-            complete = complete and len(data) <= _REPORT_BYTES
-    return Reports(tuple(found), complete)
+    return Reports(folder, names[:_MOST_REPORTS], roots, complete=len(names) <= _MOST_REPORTS)
 
 
 def _is_report(name: str) -> bool:
@@ -172,14 +211,21 @@ def _places(named: str, roots: LogRoots) -> Iterable[Path]:
 
 
 def _check_inside(path: Path, resolved: Path, roots: LogRoots) -> None:
-    if not any(resolved.is_relative_to(root.resolve()) for root in roots.all()):
+    if not _is_inside(resolved, roots.all()):
         raise LogUnavailable(f"{path} is not read: it lies outside the runs' folders and --logs-root")
 
 
+def _is_inside(resolved: Path, folders: Iterable[Path]) -> bool:
+    return any(resolved.is_relative_to(folder.resolve()) for folder in folders)
+
+
 @contextmanager
-def _opened(path: Path, resolved: Path) -> Iterator[BinaryIO]:
+def _opened(path: Path, resolved: Path, roots: LogRoots) -> Iterator[BinaryIO]:
     """A regular file; nothing else is ever opened."""
-    if stat.S_ISREG(os.stat(resolved).st_mode):
+    status = os.stat(resolved)
+    if status.st_nlink > 1 and not _is_inside(resolved, roots.folders):
+        raise LogUnavailable(f"{path} is not read: it has another name, and lies outside the runs' folders")
+    if stat.S_ISREG(status.st_mode):
         # It may be replaced between the check and here: no link is followed and no pipe waited for.
         descriptor = os.open(resolved, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with open(descriptor, "rb") as file:
@@ -189,8 +235,8 @@ def _opened(path: Path, resolved: Path) -> Iterator[BinaryIO]:
     raise LogUnavailable(f"{path} is not read: it is no regular file")
 
 
-def _tail(path: Path, resolved: Path, lines: int) -> LogTail:
-    with _opened(path, resolved) as file:
+def _tail(path: Path, resolved: Path, roots: LogRoots, lines: int) -> LogTail:
+    with _opened(path, resolved, roots) as file:
         start = file.seek(0, os.SEEK_END)
         most = max(BLOCK_BYTES, min(lines * _BYTES_PER_LINE, _MOST_BYTES))
         blocks: list[bytes] = []

@@ -17,14 +17,24 @@ from nemo_gym.rollout_compare.files.inputs import (
     open_input,
     reading,
 )
-from nemo_gym.rollout_compare.files.lines import BOM, Block, Line, LineCount, Piece, iter_blocks, iter_lines, pieces_of
-from nemo_gym.rollout_compare.files.locate import Layout, Located, locate
-from nemo_gym.rollout_compare.files.signals import ENDING, held_back, tidy_ending
+from nemo_gym.rollout_compare.files.lines import (
+    BOM,
+    Block,
+    Line,
+    LineCount,
+    LongLine,
+    Piece,
+    iter_blocks,
+    iter_lines,
+    pieces_of,
+)
+from nemo_gym.rollout_compare.files.locate import Layout, Located, locate, would_be_read
+from nemo_gym.rollout_compare.files.signals import ALL, end_quietly, held_back, nothing_to_undo, undone_at_end
 
 __all__ = [
+    "ALL",
     "BOM",
     "COMPRESSED_ENDINGS",
-    "ENDING",
     "STDIN",
     "STDIN_PATH",
     "Block",
@@ -33,16 +43,20 @@ __all__ = [
     "Line",
     "LineCount",
     "Located",
+    "LongLine",
     "Piece",
     "cannot_read",
     "check_unchanged",
+    "end_quietly",
     "gone",
     "held_back",
     "iter_blocks",
     "iter_lines",
     "locate",
+    "nothing_to_undo",
     "open_input",
     "pieces_of",
     "reading",
-    "tidy_ending",
+    "undone_at_end",
+    "would_be_read",
 ]

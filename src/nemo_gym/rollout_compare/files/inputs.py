@@ -8,13 +8,14 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files.signals import held_back
+from nemo_gym.rollout_compare.files.signals import held_back, undone_at_end
 from nemo_gym.rollout_compare.schema import CompareInputError
 
 #: What stands for standard input on the command line, and what it is called in messages.
@@ -105,7 +106,9 @@ def _spooled(path: Path, stack: ExitStack) -> Path:
     with open(0, "rb", closefd=False) if path is STDIN_PATH else path.open("rb") as pipe:
         with held_back():
             descriptor, name = tempfile.mkstemp(prefix="rollout-compare-")
-            stack.callback(Path(name).unlink, missing_ok=True)
+            remove = partial(Path(name).unlink, missing_ok=True)
+            stack.callback(undone_at_end(remove))
+            stack.callback(remove)
         with open(descriptor, "wb") as copy:
             shutil.copyfileobj(pipe, copy, _COPY_BYTES)
     return Path(name)

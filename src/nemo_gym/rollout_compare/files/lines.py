@@ -12,6 +12,7 @@ from operator import add, itemgetter
 from typing import BinaryIO, NamedTuple
 
 from nemo_gym.rollout_compare.files.inputs import Input, reading
+from nemo_gym.rollout_compare.text import MOST_LINE_BYTES, size_text
 
 BLOCK_BYTES = 1 << 20
 BOM = b"\xef\xbb\xbf"
@@ -24,6 +25,23 @@ _SAMPLE_BYTES, _SAMPLE_LINES = 1 << 15, 8
 
 Line = bytes | memoryview
 """A line without its end; a long one is a view of the block that it was read in, which spares a copy."""
+
+
+class LongLine(bytes):
+    """What stands for a line that is longer than a line may be: it is not kept, so there is nothing in it."""
+
+    def __new__(cls, most: int) -> LongLine:
+        """Make one for a line of more than so many bytes."""
+        line = super().__new__(cls)
+        line.most = most
+        return line
+
+    most: int
+
+    @property
+    def reason(self) -> str:
+        """What is wrong with it."""
+        return f"the line is longer than {size_text(self.most)} (--max-line)"
 
 
 class Block(NamedTuple):
@@ -74,8 +92,13 @@ class LineCount:
         self.on_bytes = on_bytes or (lambda _: None)
 
 
-def iter_blocks(piece: Piece, count: LineCount | None = None, block_bytes: int = BLOCK_BYTES) -> Iterator[Block]:
-    """The lines of a piece that are not blank. A byte order mark at the start of the file belongs to no line."""
+def iter_blocks(
+    piece: Piece, count: LineCount | None = None, block_bytes: int = BLOCK_BYTES, max_line: int = MOST_LINE_BYTES
+) -> Iterator[Block]:
+    """The lines of a piece that are not blank. A byte order mark at the start of the file belongs to no line.
+
+    A line of more than `max_line` bytes is handed over as a `LongLine`, alone, as soon as that is known.
+    """
     count = count or LineCount()
     with reading(piece.source) as (file, stored):
         offset = _first_line(file, piece)
@@ -83,28 +106,73 @@ def iter_blocks(piece: Piece, count: LineCount | None = None, block_bytes: int =
             return
         file.seek(offset)
         done = stored.tell()
-        begun: list[bytes] = []
+        begun = _Begun(max_line)
         reached = offset
         while data := file.read(_wanted(piece, reached, block_bytes)):
             before, done = done, stored.tell()
             count.on_bytes(done - before)
             reached += len(data)
-            lines, rest = _split(begun, data)
-            if not lines:
-                begun.append(rest)
-                continue
-            begun = [rest]
-            lines = _before(piece.stop, offset, lines)
-            after = offset + sum(map(len, lines)) + len(lines)
-            yield _block(count.lines + 1, offset, lines)
-            count.lines += len(lines)
-            offset = after
-            if piece.stop is not None and offset >= piece.stop:
-                return
-        last = b"".join(begun)
+            if begun.skipped:
+                data = begun.without_skipped(data)
+                offset = reached - len(data)
+                if piece.stop is not None and offset >= piece.stop:
+                    return
+            lines = begun.split(data)
+            if lines:
+                lines = _before(piece.stop, offset, lines)
+                after = offset + sum(map(len, lines)) + len(lines)
+                yield _block(count.lines + 1, offset, lines, max_line)
+                count.lines += len(lines)
+                offset = after
+                if piece.stop is not None and offset >= piece.stop:
+                    return
+            if begun.is_too_long():
+                count.lines += 1
+                yield Block([count.lines], [offset], [LongLine(max_line)])
+        last = begun.line()
         if last:
-            yield _block(count.lines + 1, offset, [last])._replace(ends_unfinished=True)
+            yield _block(count.lines + 1, offset, [last], max_line)._replace(ends_unfinished=True)
             count.lines += 1
+
+
+class _Begun:
+    """A line of which only the beginning was read.
+
+    Attributes:
+        skipped: Whether it is too long: then it is read to its end, and not kept.
+    """
+
+    def __init__(self, max_line: int) -> None:
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._most = max_line
+        self.skipped = False
+
+    def split(self, data: bytes) -> list[Line]:
+        """The lines that end in the data, of which the first was begun before; the next one begins after them."""
+        lines, rest = _split(self._parts, data)
+        if lines:
+            self._parts, self._size = [], 0
+        self._parts.append(rest)
+        self._size += len(rest)
+        return lines
+
+    def is_too_long(self) -> bool:
+        """Whether the line turns out to be too long, which is told once."""
+        if self._size <= self._most:
+            return False
+        self._parts, self._size, self.skipped = [], 0, True
+        return True
+
+    def without_skipped(self, data: bytes) -> bytes:
+        """The data after the end of the line that is skipped, if it ends in them."""
+        end = data.find(b"\n")
+        self.skipped = end < 0
+        return b"" if end < 0 else data[end + 1 :]
+
+    def line(self) -> bytes:
+        """The whole line: there is no more of it."""
+        return b"".join(self._parts)
 
 
 def _first_line(file: BinaryIO, piece: Piece) -> int | None:
@@ -158,15 +226,17 @@ def _before(stop: int | None, offset: int, lines: list[Line]) -> list[Line]:
     return kept
 
 
-def _block(number: int, offset: int, lines: list[Line]) -> Block:
+def _block(number: int, offset: int, lines: list[Line], max_line: int) -> Block:
     numbers: Sequence[int] = range(number, number + len(lines))
     offsets = list(map(add, accumulate(map(len, lines), initial=offset), range(len(lines))))
     if offset == 0 and lines and lines[0][: len(BOM)] == BOM:
         lines[0], offsets[0] = lines[0][len(BOM) :], len(BOM)
     begins = offset == 0 and bool(lines) and bool(bytes(lines[0]).strip())
+    if max(map(len, lines), default=0) > max_line:
+        lines = [LongLine(max_line) if len(line) > max_line else line for line in lines]
     if all(lines) and _OBJECT_BEGINS.issuperset(map(itemgetter(0), lines)):
         return Block(numbers, offsets, lines, begins)
-    filled = [bool(bytes(line).strip()) for line in lines]
+    filled = [isinstance(line, LongLine) or bool(bytes(line).strip()) for line in lines]
     kept = (list(compress(numbers, filled)), list(compress(offsets, filled)), list(compress(lines, filled)))
     return Block(*kept, begins)
 

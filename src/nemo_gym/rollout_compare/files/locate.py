@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import glob
 import os
+from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from msgspec import Struct
@@ -12,6 +14,9 @@ from nemo_gym.rollout_compare.files.inputs import COMPRESSED_ENDINGS, STDIN, STD
 from nemo_gym.rollout_compare.schema import CompareInputError
 
 _MOST_LISTED = 10
+
+# Where a system keeps devices and open files, and in the midst of them a folder for files in memory.
+_STREAMS, _MEMORY = ("/dev/", "/proc/"), "/dev/shm/"  # noqa: S108  # nothing is written there
 
 
 class Layout(Struct, frozen=True):
@@ -43,15 +48,35 @@ class Located(Struct, frozen=True):
         main: The rows.
         failures: The failed attempts, None where there is no such file.
         planned: The rows that were planned before the run, None where there is no such file.
+        named: Whether the user named the main file itself; else it was found in a folder or by a pattern.
     """
 
     main: Path
     failures: Path | None = None
     planned: Path | None = None
+    named: bool = True
 
     def files(self) -> list[Path]:
         """Every file."""
         return [path for path in (self.main, self.failures, self.planned) if path]
+
+    def folders(self) -> list[Path]:
+        """Where its logs may lie: its folder and, if the user named a link, that of what the link leads to.
+
+        Whoever made a folder made the links in it, so these lead to no more folders. What is not a regular file has no
+        folder of its own: `/dev` belongs to nobody's run.
+        """
+        if self.main is STDIN_PATH or _is_stream(self.main):
+            return []
+        return [self.main.parent, Path(os.path.realpath(self.main)).parent][: 1 + self.named]
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether a path stands for an open file of the process, or for what is not a regular file."""
+    name = os.path.abspath(path)
+    if name.startswith(_STREAMS) and not name.startswith(_MEMORY):
+        return True
+    return os.path.exists(path) and not os.path.isfile(path)
 
 
 def locate(named: str, layout: Layout) -> list[Located]:
@@ -65,9 +90,9 @@ def locate(named: str, layout: Layout) -> list[Located]:
     path = Path(named)
     try:
         if path.is_dir():
-            return [_located(_only_one(path, layout), layout)]
-        if not path.exists() and glob.has_magic(named):
-            return [_located(path, layout) for path in _matching(named, layout)]
+            return [_located(_only_one(path, layout), layout, named=False)]
+        if _is_pattern(named):
+            return [_located(path, layout, named=False) for path in _matching(named, layout)]
         return [_located(path, layout)]
     except (OSError, ValueError) as error:
         if isinstance(error, CompareInputError):
@@ -75,9 +100,56 @@ def locate(named: str, layout: Layout) -> list[Located]:
         raise cannot_read(named, error) from None
 
 
+def would_be_read(path: Path, named: str, runs: Sequence[Located], layout: Layout) -> bool:
+    """Whether a file at a path would be one of a run's, as the user names it, if it were there.
+
+    Args:
+        path: Where the file would be.
+        named: What the user named.
+        runs: What was found by that name.
+        layout: How the run's files are named.
+    """
+    if named == STDIN:
+        return False
+    place = _place(path)
+    beside = (Path(f"{_stem(main)}{ending}{layout.ending}") for main, ending in _pairs(runs, layout))
+    if any(place == _place(Path(f"{plain}{end}")) for plain in beside for end in ("", *COMPRESSED_ENDINGS)):
+        return True
+    if os.path.isdir(named):
+        return _is_main(path, layout) and place.parent == Path(os.path.realpath(named))
+    folder, pattern = os.path.split(named)
+    folders = glob.glob(folder) if glob.has_magic(folder) else [folder]
+    return (
+        _is_pattern(named)
+        and fnmatchcase(path.name, pattern)
+        and any(place.parent == Path(os.path.realpath(one)) for one in folders)
+    )
+
+
+def _pairs(runs: Sequence[Located], layout: Layout) -> Iterator[tuple[Path, str]]:
+    return ((one.main, ending) for one in runs if one.main.name for ending in (layout.failures, layout.planned))
+
+
+def _place(path: Path) -> Path:
+    """A path with the links to its folder resolved."""
+    return Path(os.path.realpath(path.parent), path.name)
+
+
+def _is_pattern(named: str) -> bool:
+    return glob.has_magic(named) and not os.path.exists(named)
+
+
+def _check_regular(found: Iterable[Path]) -> None:
+    """Refuse what was found but is neither a file nor missing: the user did not ask to read a pipe or a device."""
+    for path in found:
+        if path.exists() and not path.is_file():
+            raise CompareInputError(f"cannot read {path}: it is no regular file")
+
+
 def _only_one(folder: Path, layout: Layout) -> Path:
     found = sorted(path for path in folder.iterdir() if _is_main(path, layout))
     if len(found) == 1:
+        _check_regular(found)
         return found[0]
     if not found:
         raise CompareInputError(f"cannot read {folder}: it is a folder without a {layout.what} file (*{layout.ending})")
@@ -95,6 +167,7 @@ def _matching(pattern: str, layout: Layout) -> list[Path]:
         raise CompareInputError(f"cannot read {pattern}: it matches the folder {folder}; a pattern of files is wanted")
     if not found:
         raise CompareInputError(f"cannot read {pattern}: no {layout.what} file matches (*, ? and [] are patterns)")
+    _check_regular(found)
     shards: dict[Path, Path] = {}
     for path in found:
         other = shards.setdefault(_stem(path), path)
@@ -130,21 +203,22 @@ def _plain_name(path: Path) -> str:
     return path.stem if path.suffix in COMPRESSED_ENDINGS else path.name
 
 
-def _located(main: Path, layout: Layout) -> Located:
-    return Located(main, _beside(main, layout, layout.failures), _beside(main, layout, layout.planned))
+def _located(main: Path, layout: Layout, *, named: bool = True) -> Located:
+    places = list(dict.fromkeys((main, Path(os.path.realpath(main)))))[: 1 + named] if main.name else []
+    return Located(main, _beside(places, layout, layout.failures), _beside(places, layout, layout.planned), named)
 
 
-def _beside(main: Path, layout: Layout, ending: str) -> Path | None:
-    """The one file beside a main file, or beside what a link to one leads to, whose name goes on like this."""
-    if not main.name:
-        return None
-    for place in dict.fromkeys((main, Path(os.path.realpath(main)))):
+def _beside(places: Sequence[Path], layout: Layout, ending: str) -> Path | None:
+    """The one file whose name goes on like this beside a main file or, if the user named a link, beside its target."""
+    for place in places:
         plain = Path(f"{_stem(place)}{ending}{layout.ending}")
         names = [plain, *(Path(f"{plain}{end}") for end in COMPRESSED_ENDINGS)]
         there = [path for path in names if os.path.lexists(path)]
         if len(there) > 1:
             both = " and ".join(path.name for path in there)
-            raise CompareInputError(f"cannot read {main}: {both} lie beside it; only one of these can belong to it")
+            raise CompareInputError(
+                f"cannot read {places[0]}: {both} lie beside it; only one of these can belong to it"
+            )
         if there and there[0].exists() and not there[0].is_file():
             raise CompareInputError(f"cannot read {there[0]}: it is no regular file")
         if there:

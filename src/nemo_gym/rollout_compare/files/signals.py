@@ -1,31 +1,62 @@
-"""How a signal that ends the program leaves nothing behind: no copy of a pipe, no half-written file."""
+"""How a signal that ends the program leaves nothing behind: no copy of a pipe, no half-written file, no process.
+
+What must not be left is undone by the signal's handler itself, which then ends the process: nothing is raised, so it
+does not matter where the program is just then, or how often the signal comes. A script that calls the library is told
+of an interrupt by `KeyboardInterrupt` as ever, and the same things are undone on its way.
+"""
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 #: The signals that end a program at once unless it asks to be told.
 ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+ALL = (signal.SIGINT, *ENDING)
+
+#: The modules that end the program at an interrupt until there is something to undo.
+_EARLY = ("_rollout_compare_beside", "nemo_gym.rollout_compare.app.interrupts")
+
+_undone: list[Callable[[], object]] = []
 
 
-@contextmanager
-def tidy_ending() -> Iterator[None]:
-    """Turn such a signal into `SystemExit`, with the status that a shell shows for it, so that all is tidied up.
+def end_quietly() -> None:
+    """Let a signal undo what must not be left and end the process, with the status that a shell shows for it.
 
-    A signal that is ignored, or that somebody else already handles, stays so.
+    A signal that is ignored, or that somebody else handles, stays so.
     """
-    ours = [number for number in ENDING if _in_main_thread() and signal.getsignal(number) is signal.SIG_DFL]
-    for number in ours:
-        signal.signal(number, _end)
-    try:
-        yield
-    finally:
-        for number in ours:
-            signal.signal(number, signal.SIG_DFL)
+    for number in ALL:
+        handler = signal.getsignal(number)
+        early = getattr(handler, "__module__", None) in _EARLY
+        if early or handler in (signal.SIG_DFL, signal.default_int_handler):
+            signal.signal(number, _end)
+
+
+def undone_at_end(undo: Callable[[], object]) -> Callable[[], None]:
+    """See to it that something is undone where a signal ends the program.
+
+    Args:
+        undo: Undoes it; it may be called again.
+
+    Returns:
+        What says that there is no more to be undone.
+    """
+    _undone.append(undo)
+
+    def forget() -> None:
+        with suppress(ValueError):
+            _undone.remove(undo)
+
+    return forget
+
+
+def nothing_to_undo() -> None:
+    """Forget what another process has to undo: this one is its child."""
+    _undone.clear()
 
 
 @contextmanager
@@ -33,7 +64,7 @@ def held_back() -> Iterator[None]:
     """Let signals that end the program wait: what is made here must be known to whoever removes it again."""
     waiting: list[int] = []
     before: dict[int, Any] = {}
-    for number in (signal.SIGINT, *ENDING) if _in_main_thread() else ():
+    for number in ALL if _in_main_thread() else ():
         if signal.getsignal(number) not in (signal.SIG_IGN, None):
             before[number] = signal.signal(number, lambda number, _: waiting.append(number))
     try:
@@ -50,6 +81,9 @@ def _in_main_thread() -> bool:
 
 
 def _end(number: int, _frame: object) -> None:
-    for other in ENDING:  # a second one must not cut the tidying short
+    for other in ALL:  # another one must not cut the tidying short
         signal.signal(other, signal.SIG_IGN)
-    raise SystemExit(128 + number)
+    for undo in reversed(_undone):
+        with suppress(Exception):
+            undo()
+    os._exit(128 + number)

@@ -82,14 +82,16 @@ def no_key(table: Table, tables: Mapping[Side, Table], *, by_index: bool) -> Com
         tables: Both runs.
         by_index: Whether a position in the input file stands on every row of both.
     """
+    if table.fields.said:
+        (field,) = table.keys
+        row = table.place(table.keys[field].first_missing or 0)
+        return CompareInputError(f"{row.where}: row has no '{field}' field (keys: {_names(_whole(row))})")
+    unlike_rollouts = no_results(table)  # asked first: to count the fields every row is read again
+    if unlike_rollouts:
+        return unlike_rollouts
     stands = count_fields(table)
     best = max(stands, key=stands.__getitem__)
     row = table.place(table.keys[best].first_missing or 0)
-    if table.fields.said:
-        return CompareInputError(f"{row.where}: row has no '{best}' field (keys: {_names(_whole(row))})")
-    unlike_rollouts = no_results(table)
-    if unlike_rollouts:
-        return unlike_rollouts
     found = [f"{path} {number}" for path, number in stands.items() if number or path in table.fields.usual]
     rows = len(table) - len(table.anonymous)
     hints = "; ".join(map(str, key_hints(tables))) or "name the field with --key"

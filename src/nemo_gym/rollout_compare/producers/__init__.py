@@ -45,7 +45,17 @@ What they have in common:
 """
 
 from nemo_gym.rollout_compare.producers.again import read_again, together
-from nemo_gym.rollout_compare.producers.contract import Failures, LocatedRun, Plan, Producer, Readable, Run, Shard
+from nemo_gym.rollout_compare.producers.contract import (
+    Failures,
+    LocatedRun,
+    Plan,
+    Producer,
+    Readable,
+    Run,
+    Shard,
+    would_hold,
+)
+from nemo_gym.rollout_compare.producers.depth import check_keys
 from nemo_gym.rollout_compare.producers.gym import (
     NEMO_GYM,
     RowsAtHand,
@@ -65,6 +75,7 @@ from nemo_gym.rollout_compare.producers.openai_evals import OPENAI_EVALS
 from nemo_gym.rollout_compare.producers.openhands import OPENHANDS
 from nemo_gym.rollout_compare.producers.promptfoo import PROMPTFOO
 from nemo_gym.rollout_compare.producers.recognize import producer_of
+from nemo_gym.rollout_compare.producers.scores import could_be_reward
 from nemo_gym.rollout_compare.producers.swebench import SWEBENCH
 from nemo_gym.rollout_compare.producers.tables import TABLE
 from nemo_gym.rollout_compare.producers.terminal_bench import TERMINAL_BENCH
@@ -93,6 +104,8 @@ __all__ = [
     "Run",
     "Shard",
     "agent_error",
+    "check_keys",
+    "could_be_reward",
     "dig",
     "load_rollouts",
     "locate_run",
@@ -103,6 +116,7 @@ __all__ = [
     "task_id_of",
     "tasksets_of",
     "together",
+    "would_hold",
 ]
 
 #: Every producer whose runs can be read, by its name, in the order in which they are asked; the last takes what is

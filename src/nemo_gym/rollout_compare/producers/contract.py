@@ -12,6 +12,7 @@ from msgspec import Struct
 from nemo_gym.rollout_compare.files import Input
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse
 from nemo_gym.rollout_compare.schema import Attempt, Batch, Fields, Note, Source
+from nemo_gym.rollout_compare.text import MOST_LINE_BYTES
 
 Piece = Any
 """A part of a source that one process reads at a time; only the source knows what it is, and it can be sent."""
@@ -23,12 +24,14 @@ class Plan(Struct, frozen=True):
     Attributes:
         key: The field that names the task, None where it is to be found.
         skip_bad_lines: Whether a line that is not a row is left out; else it ends the reading.
+        max_line: The most bytes of a line; a longer one is not a row.
         planned: Whether the rows are planned ones, of which no result is asked.
         reward: The field or metric that is the reward, as a dotted path; the producer's main one when None.
     """
 
     key: str | None = None
     skip_bad_lines: bool = False
+    max_line: int = MOST_LINE_BYTES
     planned: bool = False
     reward: str | None = None
 
@@ -172,3 +175,9 @@ class Producer(Struct, frozen=True):
     def looks_like(self, name: str) -> bool:
         """Whether a file may be one of its by its name alone."""
         return bool(self.endings) and name.endswith(self.endings)
+
+
+def would_hold(run: LocatedRun, path: Path) -> bool:
+    """Whether a file at a path would be read as one of a run's, if it were there; False where nobody can tell."""
+    ask: Callable[[Path], bool] | None = getattr(run, "would_hold", None)
+    return ask is not None and ask(path)

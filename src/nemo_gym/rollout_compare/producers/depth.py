@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+
+from nemo_gym.rollout_compare.schema import CompareInputError
 
 #: The most levels of objects and lists in a row, the row itself included.
 MOST_LEVELS = 500
@@ -19,11 +21,27 @@ TOO_DEEP = "nested too deeply"
 # What a decoder and what is made of its values need a level, and beside that.
 _CALLS_A_LEVEL, _CALLS_BESIDE = 4, 500
 _SPARED_LEVELS = 20
+_SHOWN_KEY = 60
 
 #: Python 3.11 counts a decoder's levels as calls. Since 3.12 it has a limit of its own for them, which cannot be set.
 _LEVELS_ARE_CALLS = sys.version_info < (3, 12)
 
 _TOKENS = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[\]{}]', re.DOTALL)
+
+
+def check_keys(keys: Iterable[str | None]) -> None:
+    """Refuse a dotted path that no row can have.
+
+    Raises:
+        CompareInputError: It has more parts than a row has levels.
+    """
+    for key in keys:
+        parts = key.count(".") + 1 if key else 0
+        if parts > MOST_LEVELS:
+            shown = f"{(key or '')[:_SHOWN_KEY]}..."
+            raise CompareInputError(
+                f"no row has the field {shown}: it has {parts} parts, and a row no more than {MOST_LEVELS} levels"
+            )
 
 
 def is_too_deep(line: bytes | memoryview) -> bool:

@@ -17,6 +17,7 @@ from nemo_gym.rollout_compare.files import (
     Input,
     Line,
     LineCount,
+    LongLine,
     Piece,
     check_unchanged,
     gone,
@@ -27,7 +28,7 @@ from nemo_gym.rollout_compare.files import (
 from nemo_gym.rollout_compare.producers.beside import BesideDecoder
 from nemo_gym.rollout_compare.producers.contract import Plan
 from nemo_gym.rollout_compare.producers.depth import room_for_rows
-from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, NotAnObject, RowDecoder, parse_object
+from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, LineTooLong, NotAnObject, RowDecoder, parse_object
 from nemo_gym.rollout_compare.producers.rewards import number_of
 from nemo_gym.rollout_compare.producers.row_format import RowFormat
 from nemo_gym.rollout_compare.producers.seems import what_text_seems
@@ -100,7 +101,7 @@ class JsonLines(Struct, frozen=True):
     ) -> Iterator[Batch]:
         """The rows of a piece, a batch for each block of lines."""
         count = LineCount(on_bytes)
-        for block in iter_blocks(piece, count):
+        for block in iter_blocks(piece, count, max_line=plan.max_line):
             fields = tuple(wanted())
             try:
                 batch = self._batch(block.lines, block.numbers, block.offsets, fields, plan)
@@ -127,6 +128,9 @@ class JsonLines(Struct, frozen=True):
         """The rows and the faults of a block in which some line is not a row."""
         last = len(block.lines) - 1
         for i, (number, offset, line) in enumerate(zip(block.numbers, block.offsets, block.lines, strict=True)):
+            if isinstance(line, LongLine):
+                yield no_rows([Fault(number, line.reason)], number)
+                continue
             try:
                 yield self._batch([line], [number], [offset], fields, plan)
             except (CompareInputError, RecursionError) as error:
@@ -136,10 +140,12 @@ class JsonLines(Struct, frozen=True):
 
     def reason_for(self, error: Exception, line: bytes, key: str | None, *, begins_file: bool, unfinished: bool) -> str:
         """Why a line was refused, with its task as far as it can be told; what it may mean when the file ends there."""
+        if isinstance(error, LineTooLong):
+            return str(error)
         if not isinstance(error, InvalidLine):
             with room_for_rows():
                 return f"{error} (task {self.label(parse_object(line), key)})"
-        seems = what_text_seems(line) if begins_file else None
+        seems = what_text_seems(line, shown=not self.path.is_symlink()) if begins_file else None
         reason = f"{error}; {seems}" if seems else str(error)
         if not isinstance(error, NotAnObject) and unfinished:
             reason += ": the last line is cut off; the run may still be writing, or was killed"
@@ -154,9 +160,8 @@ class JsonLines(Struct, frozen=True):
             with reading(self.input) as (file, _):
                 for place in places:
                     file.seek(place.offset)
-                    line = file.readline().removesuffix(b"\n")
                     done += 1
-                    yield self._record(line, wanted)
+                    yield self._record(file.readline(), wanted)
         except CompareInputError as error:
             for _ in places[done:]:
                 yield error
@@ -223,14 +228,12 @@ def rows_of(
         CompareInputError: A line is not a row or does not pass, unless such lines are left out: then `faults` takes
             them.
     """
-    for block in iter_blocks(Piece(source.input)):
+    for block in iter_blocks(Piece(source.input), max_line=plan.max_line):
         last = len(block.lines) - 1
         for i, (number, offset, line) in enumerate(zip(block.numbers, block.offsets, block.lines, strict=True)):
             data = bytes(line)
             try:
-                row = parse_object(data)
-                with room_for_rows():
-                    check(row)
+                row = _checked(line, data, check)
             except CompareInputError as error:
                 begins, ends = block.begins_file and not i, block.ends_unfinished and i == last
                 reason = source.reason_for(error, data, plan.key, begins_file=begins, unfinished=ends)
@@ -239,3 +242,12 @@ def rows_of(
                 faults.append(Fault(number, reason))
             else:
                 yield number, offset, row
+
+
+def _checked(line: Line, data: bytes, check: Callable[[Row], object]) -> dict[str, Any]:
+    if isinstance(line, LongLine):
+        raise LineTooLong(line.reason)
+    row = parse_object(data)
+    with room_for_rows():
+        check(row)
+    return row

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -20,6 +21,9 @@ from nemo_gym.rollout_compare.schema import CompareInputError, Row
 
 _Tree = dict[str, "_Tree"]
 
+# A path of more names is not one that rows have; types nested as deep as it are costly to make.
+_MOST_FAST_NAMES = 32
+
 # What the fast decoder raises, for a line or for one of several, where the plain one has to be asked.
 REFUSALS = (msgspec.MsgspecError, RecursionError, ValueError)
 
@@ -30,6 +34,10 @@ class InvalidLine(CompareInputError):
 
 class NotAnObject(InvalidLine):
     """A line is JSON, but not an object."""
+
+
+class LineTooLong(InvalidLine):
+    """A line is longer than a line may be."""
 
 
 def parse_object(line: bytes) -> dict[str, Any]:
@@ -83,10 +91,10 @@ class RowDecoder:
                 plain decoder gives the values as they are.
         """
         self._names = [tuple(path.split(".")) for path in paths]
-        try:
-            self._fast: FastDecoder | None = FastDecoder(self._names, kinds or {})
-        except ValueError:  # a field that cannot be known beforehand, with a quote or a backslash in its name
-            self._fast = None
+        self._fast: FastDecoder | None = None
+        if max(map(len, self._names), default=0) <= _MOST_FAST_NAMES:
+            with suppress(ValueError):  # a field that cannot be known beforehand, with a quote or a backslash
+                self._fast = FastDecoder(self._names, kinds or {})
 
     def decode(self, line: bytes | memoryview) -> tuple[Any, ...]:
         """The values of a line, or `InvalidLine`."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from nemo_gym.rollout_compare.producers.scores import without_number
 from nemo_gym.rollout_compare.schema import CompareInputError
 
 #: Why an attempt does not count that began and left no result.
@@ -75,10 +76,10 @@ def number_of(value: Any) -> float | None:
     return None
 
 
-def without_number(name: str, value: Any, metrics: Iterable[str]) -> str:
-    """Why an attempt whose metric is not a number does not count."""
+def no_reward(name: str, value: Any, metrics: Iterable[str]) -> str:
+    """Why an attempt without a number for its metric does not count, with the metrics that it has."""
     if value is not None:
-        return f"reward {name!r} is not a finite number"
+        return without_number(name, value)
     named = sorted(metrics)
     if not named:
         return "no reward: the verifier gave none"

@@ -244,7 +244,7 @@ class RowFormat(Struct, frozen=True):
 def _text(value: Any, *, as_json: bool) -> str:
     """What a field says as text: an object or list as JSON, where it may be one; "" if it says nothing."""
     if isinstance(value, str):
-        return value if value.strip() else ""
+        return "" if value.isspace() else value
     return (
         json.dumps(value, ensure_ascii=False, indent=1) if as_json and isinstance(value, dict | list) and value else ""
     )

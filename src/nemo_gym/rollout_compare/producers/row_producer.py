@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files.inputs import Input
+from nemo_gym.rollout_compare.files import Input
 from nemo_gym.rollout_compare.producers.contract import LocatedRun, Producer
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse
 from nemo_gym.rollout_compare.producers.json_lines import RowsFile

@@ -3,11 +3,38 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+#: A score under other names, best known first.
+SCORES = (
+    "score",
+    "resolved",
+    "is_resolved",
+    "correct",
+    "is_correct",
+    "passed",
+    "is_passed",
+    "pass",
+    "success",
+    "is_success",
+    "solved",
+    "accuracy",
+    "acc",
+    "exact_match",
+    "final_score",
+    "total_score",
+    "final_reward",
+    "grade",
+)
+#: Objects, or what the names of columns begin with, that hold several scores.
+GROUPS = ("scores", "feedback", "rewards", "metrics")
+
+_DEEPEST = 4
 _SHOWN_CHARACTERS = 60
 _MOST_LISTED = 20
+
+_SCORE_WORDS = {*SCORES, *GROUPS, "reward", "reward_components", "test_result"}
 
 
 def without_number(name: str, value: Any) -> str:
@@ -41,3 +68,25 @@ def last_line(text: str, most: int = 120) -> str:
     """The last line of an error's text that is not blank."""
     lines = [line for line in text.splitlines() if line.strip()]
     return lines[-1].strip()[:most] if lines else "(blank)"
+
+
+def plain(name: str) -> str:
+    """A name as it is looked up."""
+    return name.strip().lower().replace(" ", "_").replace("-", "_")
+
+
+def numbers_in(value: Any, path: str, deepest: int = _DEEPEST) -> Iterator[str]:
+    """The dotted paths of all numbers, true and false among them, in a value."""
+    if isinstance(value, bool | int | float):
+        yield path
+    elif isinstance(value, Mapping) and deepest:
+        for name, inner in value.items():
+            yield from numbers_in(inner, f"{path}.{name}", deepest - 1)
+
+
+def could_be_reward(row: Mapping[str, Any]) -> Iterator[str]:
+    """The numbers of a row whose names, or those of the objects that they are in, are such as scores have."""
+    for name, value in row.items():
+        for path in numbers_in(value, name):
+            if not _SCORE_WORDS.isdisjoint(map(plain, path.split("."))):
+                yield path

@@ -11,8 +11,13 @@ _WIDE = {
 }
 
 
-def what_text_seems(line: bytes) -> str | None:
-    """What a file seems to be that begins with a line that is not a row; None if it may be rollouts all the same."""
+def what_text_seems(line: bytes, *, shown: bool = True) -> str | None:
+    """What a file seems to be that begins with a line that is not a row; None if it may be rollouts all the same.
+
+    Args:
+        line: The line.
+        shown: Whether its beginning is shown where nothing else can be said; not where a link may lead anywhere.
+    """
     encoding = _other_encoding(line)
     if encoding:
         return f"the file is {encoding} text, and rollouts are UTF-8: convert it (iconv -f {encoding} -t UTF-8)"
@@ -23,6 +28,8 @@ def what_text_seems(line: bytes) -> str | None:
         return "the file seems to be one JSON document over several lines; rollouts have one object a line"
     if text.startswith(b"{"):
         return None
+    if not shown:
+        return "the file seems to be no rollouts at all"
     beginning = text[:_SHOWN_BYTES].decode("utf-8", "replace")
     return f"the file seems to be no rollouts at all: it begins with {beginning!r}"
 

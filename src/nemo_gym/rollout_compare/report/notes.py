@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from nemo_gym.rollout_compare.schema import FaultKind, KeyFault, KeyKind, Note, NoteKind, Repeats, Side
 from nemo_gym.rollout_compare.text import counted
 
+_MOST_REWARDS = 10
+
 
 def note_text(note: Note) -> str:
     """The note in full, with every task that it is about."""
@@ -55,6 +57,17 @@ def _key(note: Note) -> str:
     passed = "; ".join(f"{one.field}: {_passed_fault(one.fault)}" for one in note.passed)
     why = passed or "no field that usually names the task is on every row"
     return f"{_who(note, 'is', 'are')} joined by {_described(note)} ({why})"
+
+
+def _no_reward(note: Note) -> str:
+    lacking = note.field or "reward"
+    said = f"no row of the {note.side} run has a {lacking!r}, which is a number: all of its tasks are masked"
+    if not note.rewards:
+        return said
+    of = f" (rows of the first {note.total:,})" if note.total else ""
+    shown = [f"{field} ({counted(count, 'row')})" for field, count in note.rewards[:_MOST_REWARDS]]
+    more = f", and {len(note.rewards) - len(shown)} more" if len(note.rewards) > len(shown) else ""
+    return f"{said}; if another field is meant, name it with --reward{of}: {', '.join(shown)}{more}"
 
 
 def _doubtful_key(note: Note) -> str:
@@ -139,9 +152,7 @@ WORDS: dict[NoteKind, Callable[[Note], str]] = {
     NoteKind.CHANGED_WHILE_READ: lambda note: f"{note.path} changed while it was read: the run may still be writing",
     NoteKind.LINES_LEFT_OUT: _left_out,
     NoteKind.NO_ROWS: lambda note: f"the {note.side} run has no rows",
-    NoteKind.NO_REWARD: lambda note: (
-        f"no row of the {note.side} run has a 'reward', which is a number: all of its tasks are masked"
-    ),
+    NoteKind.NO_REWARD: _no_reward,
     NoteKind.KEY: _key,
     NoteKind.DOUBTFUL_KEY: _doubtful_key,
     NoteKind.TASKSETS_JOIN: _tasksets("tasks join within their taskset"),

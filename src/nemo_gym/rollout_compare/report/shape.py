@@ -78,8 +78,8 @@ class Counts(Struct, frozen=True):
         tasks: All tasks, anonymous failures included.
         identical: Rewards within the tolerance.
         flipped: Rewards differ and neither side has an agent error.
-        flipped_old_win: Of `flipped`, those with the higher reward on the old side.
-        flipped_new_win: Of `flipped`, those with the higher reward on the new side.
+        flipped_old_win: Of `flipped`, those with the better reward on the old side.
+        flipped_new_win: Of `flipped`, those with the better reward on the new side.
         flipped_agent_error: Rewards differ and a side has an agent error: rerun before counting.
         masked: Either side does not count.
         masked_old: Of `masked`, those whose old side is masked; a task masked on both sides is in both numbers.
@@ -171,7 +171,7 @@ class FlipSummary(Struct, frozen=True):
     Attributes:
         task: The label.
         category: One of the two kinds of flips.
-        winner: The side with the higher reward.
+        winner: The side with the better reward.
         old: The old side's verifier output; null where it was not looked up.
         new: The new side's.
         tests: Single tests that changed; null where the tests of a side are not known.
@@ -229,7 +229,7 @@ class TaskSummary(Struct, frozen=True):
     Attributes:
         task: The label.
         category: What became of it.
-        winner: The side with the higher reward, for both kinds of flips; else null.
+        winner: The side with the better reward, for both kinds of flips; else null.
         old: What the old run says of it; null if it has no row of it.
         new: What the new run says of it; null if it has no row of it.
     """

@@ -38,6 +38,7 @@ from nemo_gym.rollout_compare.schema import (
     TaskComparison,
     TaskSide,
 )
+from nemo_gym.rollout_compare.text import json_line
 
 SCHEMA_VERSION: Final = 1
 
@@ -156,12 +157,11 @@ def summary_schema() -> dict[str, Any]:
 def summary_lines(summary: dict[str, Any], *, ascii_only: bool = False) -> Iterator[str]:
     """The summary as JSON text, a line for each key and for each element of a list of objects.
 
-    Unless it is to be ASCII only, surrogates without a partner stand as they are: whoever encodes the text as UTF-8
-    writes them as escapes.
+    What a terminal would obey, and what nobody would see, stands as an escape.
     """
 
     def _json(value: Any) -> str:
-        return json.dumps(value, ensure_ascii=ascii_only, allow_nan=False)
+        return json_line(json.dumps(value, ensure_ascii=ascii_only, allow_nan=False))
 
     yield "{"
     for i, (name, value) in enumerate(summary.items()):

@@ -31,6 +31,7 @@ from nemo_gym.rollout_compare.schema.identity import (
     attempt_parts,
     identities_of,
     identity_of,
+    kept,
     label_of,
     text_of,
 )
@@ -165,6 +166,7 @@ __all__ = [
     "input_labels",
     "input_numbers",
     "is_secret",
+    "kept",
     "label_of",
     "long_text",
     "named_parts",

@@ -18,6 +18,11 @@ Identity = str | tuple[str, str]
 Attempt = tuple[int | str, int | str]
 
 
+#: Texts of rows that are longer are not kept whole.
+MOST_CHARACTERS = 1 << 14
+_KEPT = 1000
+
+
 class Fields(Struct, frozen=True):
     """The names under which a run's rows may say which task they are of.
 
@@ -52,6 +57,19 @@ class Fields(Struct, frozen=True):
         return (*self.usual, *self.further)
 
 
+def kept(text: str) -> str:
+    """A text as it is kept of a row: a very long one by its start, its end, its length and a digest of the whole.
+
+    So what is kept of a run grows with its rows and not with their size, and texts are equal when what is kept is.
+    """
+    if len(text) <= MOST_CHARACTERS:
+        return text
+    from hashlib import blake2b
+
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return f"{text[:_KEPT]}... ({len(text)} characters, {digest}) ...{text[-_KEPT:]}"
+
+
 def text_of(value: Any) -> str:
     """A value as text: a string as it is, anything else as JSON with sorted keys."""
     if type(value) is str:
@@ -67,31 +85,33 @@ def identity_of(value: Any) -> Identity:
     An object is a structured id, `{"taskset": S, "task_id": T}` (or `id`); one with neither is its JSON, keys sorted.
     """
     if not isinstance(value, Mapping):
-        return text_of(value)
+        return kept(text_of(value))
     task = value.get("task_id") if value.get("task_id") is not None else value.get("id")
     if task is None:
-        return text_of(value)
+        return kept(text_of(value))
     taskset = value.get("taskset")
-    return text_of(task) if taskset is None else (text_of(taskset), text_of(task))
+    return kept(text_of(task)) if taskset is None else (kept(text_of(taskset)), kept(text_of(task)))
 
 
 def identities_of(values: Sequence[Any]) -> Sequence[Identity | None]:
     """The tasks that a field's values name."""
-    if {str, type(None)}.issuperset(map(type, values)):
+    if {str, type(None)}.issuperset(map(type, values)) and max(map(len, filter(None, values)), default=0) <= (
+        MOST_CHARACTERS
+    ):
         return values
-    return [value if value is None or type(value) is str else identity_of(value) for value in values]
+    return [None if value is None else identity_of(value) for value in values]
 
 
 def attempt_part(value: Any) -> int | str | None:
     """One half of the pair that tells attempts apart, as a value that can be looked up; 0.0 is 0."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    return value if value is None or type(value) in (int, str) else text_of(value)
+    return value if value is None or type(value) is int else kept(text_of(value))
 
 
 def attempt_parts(values: Sequence[Any]) -> Sequence[int | str | None]:
     """The same of many values."""
-    if {int, str, type(None)}.issuperset(map(type, values)):
+    if {int, type(None)}.issuperset(map(type, values)):
         return values
     return [attempt_part(value) for value in values]
 

@@ -101,7 +101,8 @@ class Note(Struct, frozen=True):
         side: The run that it is about; None where that is both.
         tasks: The tasks that it is about.
         path: The file that it is about.
-        field: The field that it is about, a dotted path; READER: what the producer's reader says of the run.
+        field: The field that it is about, a dotted path; NO_REWARD: the one that the user named, if any; READER:
+            what the producer's reader says of the run.
         number: How many there are of what it counts.
         total: How many there could have been.
         fewest: The smallest number of attempts at a task.
@@ -112,6 +113,7 @@ class Note(Struct, frozen=True):
         fault: What is wrong with it.
         lines: The first of the lines that were left out.
         twins: Labels that look alike.
+        rewards: Fields that could be meant as the reward, each with how many of the first rows carry it.
     """
 
     kind: NoteKind
@@ -129,3 +131,4 @@ class Note(Struct, frozen=True):
     fault: KeyFault | None = None
     lines: tuple[Fault, ...] = ()
     twins: tuple[Twins, ...] = ()
+    rewards: tuple[tuple[str, int], ...] = ()

@@ -62,7 +62,7 @@ class TaskSide(Struct, frozen=True, gc=False):
         mask: Why the side does not count, the reason of its first masked row; else None.
         mark: Why its result is doubtful, the first agent error of its rows; else None.
         failure_kind: The first failure kind among the unmasked rows, else None.
-        solved: How many rows have the reward 1, where every row's is 0 or 1; else None.
+        solved: How many rows have the reward 1, where every row's is 0 or 1; else None. Where lower is better: 0.
         flaky: Whether its rows disagree.
         masked_rows: How many of the rows are masked.
         measured_part: The measured rows where others are masked; None where all or none are masked.
@@ -122,7 +122,7 @@ class TaskComparison(Struct, frozen=True, gc=False):
         category: What became of it.
         old: What the old run says, None where it has no row of the task.
         new: What the new run says, None where it has no row of the task.
-        winner: The run with the higher reward, for both kinds of flips; else None.
+        winner: The run with the better reward, for both kinds of flips; else None.
     """
 
     task: str

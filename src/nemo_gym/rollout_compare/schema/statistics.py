@@ -150,9 +150,9 @@ class Unmeasured(Struct, frozen=True):
         tasks: Number of tasks without a measured attempt on some side.
         delta_worst: Delta over all tasks, had every unmeasured side been 0 or 1 to the new side's harm.
         delta_best: The same to the new side's good.
-        low: Lower end of the 95% interval of `delta_worst`.
-        high: Upper end of the 95% interval of `delta_best`.
-        as_failed: Delta over all tasks, had every unmeasured side been 0.
+        low: Lower end of the 95% interval of the lower one of both.
+        high: Upper end of the 95% interval of the higher one.
+        as_failed: Delta over all tasks, had every unmeasured side failed: been 0, or 1 where lower is better.
         could_overturn: Whether the verdict claims what these bounds do not bear out.
         selection: The sides whose unmeasured tasks were harder or easier on the other side than those measured.
     """
@@ -179,8 +179,9 @@ class Statistics(Struct, frozen=True, kw_only=True):
         ci_low: Lower end of the 95% interval of delta.
         ci_high: Its upper end.
         interval: The formula that it is from.
-        old_wins: Number of tasks whose old reward is higher, beyond the tolerance.
+        old_wins: Number of tasks whose old reward is the better one, beyond the tolerance.
         new_wins: Number of tasks whose new reward is.
+        lower_is_better: Whether the lower of two rewards is the better one; else the higher one is.
         p_value: Two-sided mid-p of a difference at least this large, were the sides interchangeable.
         test: The test it comes from.
         borderline: Whether interval and p disagree on whether there is a difference.
@@ -206,6 +207,7 @@ class Statistics(Struct, frozen=True, kw_only=True):
     verdict: Verdict
     old_wins: int
     new_wins: int
+    lower_is_better: bool = False
     pass_fail: bool = False
     mean_old: float | None = None
     mean_new: float | None = None

@@ -12,15 +12,57 @@ _ESCAPES = re.compile(
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x80-\x9f\n]*+(?:\x07|\x1b\\|\x9c)"  # OSC, DCS, APC: titles, links
     r"|\x1b[ -/]*+[0-~]?"  # the other escapes
 )
-# Controls, line and paragraph separators, marks that reorder text, and surrogates that no encoding can carry.
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+# What has no shape of its own: controls (Cc), marks that are not seen or reorder text (Cf), line and paragraph
+# separators (Zl, Zp), surrogates (Cs), and what every font draws as it likes (Co). Listed, since Pythons know more or
+# fewer of them.
+_SHAPELESS = (
+    "\x00-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f"
+    "\ud800-\udfff\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd"
+)
+_UNSAFE = re.compile(f"[{_SHAPELESS}]")
 _UNSAFE_IN_LINES = re.compile(f"(?![\t\n]){_UNSAFE.pattern}")
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+# Joiners that belong to what is written: between letters of scripts that are spelt with them (Arabic, Syriac, those of
+# India and its neighbours, Mongolian), and between two emoji, each perhaps with a colour or in its picture form.
+_JOINERS = "\u200c\u200d"
+_SPELT_WITH_JOINERS = (
+    "\u0620-\u06d3\u0710-\u077f\u0840-\u085b\u08a0-\u08c9\u0900-\u0dff\u1000-\u109f\u1780-\u17d3\u1820-\u18aa"
+    "\ufb50-\ufdff\ufe70-\ufefc"
+)
+_EMOJI = "\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
+_JOINED = re.compile(f"(?:[{_SPELT_WITH_JOINERS}].[{_SPELT_WITH_JOINERS}]|[{_EMOJI}\ufe0f]\u200d[{_EMOJI}])", re.DOTALL)
+
+
+def _is_joiner(match: re.Match[str]) -> bool:
+    """Whether a mark that is not seen is there for the letters or pictures on either side of it."""
+    place = match.start()
+    return match.group() in _JOINERS and place > 0 and _JOINED.match(match.string, place - 1) is not None
 
 
 def _escaped(match: re.Match[str]) -> str:
     char = match.group()
-    return _NAMED.get(char) or (f"\\x{ord(char):02x}" if ord(char) < 256 else f"\\u{ord(char):04x}")
+    if _is_joiner(match):
+        return char
+    code = ord(char)
+    return _NAMED.get(char) or (
+        f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 1 << 16 else f"\\U{code:08x}"
+    )
+
+
+def _json_escaped(match: re.Match[str]) -> str:
+    char = match.group()
+    if _is_joiner(match):
+        return char
+    units = char.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
+
+
+def json_line(text: str) -> str:
+    r"""A line of JSON with the characters that `one_line` shows as escapes escaped too (`\u009b`): the same JSON."""
+    return text if text.isascii() and text.isprintable() else _UNSAFE.sub(_json_escaped, text)
 
 
 def without_escapes(text: str) -> str:

@@ -32,8 +32,8 @@ FAILED = {"reward": 0.0}
         ({"error": "AgentTimeoutError"}, Row(None, "AgentTimeoutError")),
         ({}, Row(None, "no reward: the verifier gave none")),
         ({"rewards": {"reward": None}}, Row(None, "no reward 'reward': the verifier gave reward")),
-        ({"rewards": {"reward": "much"}}, Row(None, "reward 'reward' is not a finite number")),
-        ({"rewards": {"reward": [1]}}, Row(None, "reward 'reward' is not a finite number")),
+        ({"rewards": {"reward": "much"}}, Row(None, "reward is not a number ('much')")),
+        ({"rewards": {"reward": [1]}}, Row(None, "reward has no value for a single attempt ([1])")),
         ({"verifier_result": {"reward": 0.5}}, Row(0.5)),
         ({"verifier_result": 7}, Row(None, "no reward: the verifier gave none")),
         # from 0.26 on a result says it itself, and its word counts

@@ -33,7 +33,7 @@ def bundle(path: Path, *rows: dict[str, Any], benchmark: str = "math") -> Path:
         (0.0, {"method": "graceful_error", "error_category": "graceful"}, Row(0.0, None, "graceful")),
         (None, {"score": 1}, Row(None, "no reward 'reward': the verifier gave scoring_details.score")),
         (None, None, Row(None, "no reward: the verifier gave none")),
-        ("much", None, Row(None, "reward 'reward' is not a finite number")),
+        ("much", None, Row(None, "reward is not a number ('much')")),
     ],
 )
 def test_what_a_row_says(tmp_path: Path, reward: Any, details: Any, said: Row) -> None:

@@ -13,11 +13,22 @@ from typing import Any, NamedTuple
 
 from nemo_gym.rollout_compare.producers.gym.fields import COMPLETED_PATH, FAULT_PATHS, KEY_CANDIDATES, RESULT_PATHS
 from nemo_gym.rollout_compare.producers.json_rows import dig
-from nemo_gym.rollout_compare.schema import CompareInputError, Mark, Mask, MaskKind, Row, identity_of, label_of, text_of
+from nemo_gym.rollout_compare.schema import (
+    CompareInputError,
+    Mark,
+    Mask,
+    MaskKind,
+    Row,
+    identity_of,
+    kept,
+    label_of,
+    text_of,
+)
 
 ERROR_TEXT_LIMIT = 120
 
 _SHOWN_VALUE_LIMIT = 200
+_LAST_CHARACTERS = 1 << 12
 
 _COMPLETED = RESULT_PATHS.index(COMPLETED_PATH)
 
@@ -47,7 +58,7 @@ def facts_of(reward: Any, mask_sample: Any, instance_mask: Any, failure_kind: An
         CompareInputError: The reward is not a number, or the mask is not true or false.
     """
     number = _number(reward)
-    kind = text_of(failure_kind) if failure_kind else None
+    kind = kept(text_of(failure_kind)) if failure_kind else None
     masked = _mask(mask_sample if mask_sample is not None else instance_mask, kind, number)
     finite = number if number is not None and math.isfinite(number) else None
     return Facts(finite, masked, _mark(*doubts), kind if masked is None else None)
@@ -118,7 +129,7 @@ def _mark(error: Any, metadata: Any, completed: Any = None, *faults: Any) -> Mar
     if isinstance(metadata, Mapping):
         for key, value in metadata.items():
             if isinstance(key, str) and key.endswith("error_type") and value:
-                return Mark(key, text_of(value))
+                return Mark(kept(key), kept(text_of(value)))
     if completed is False:
         return Mark(COMPLETED_PATH, text_of(completed))
     for path, fault in zip(FAULT_PATHS, faults, strict=False):
@@ -128,9 +139,17 @@ def _mark(error: Any, metadata: Any, completed: Any = None, *faults: Any) -> Mar
 
 
 def _last_line(value: Any) -> str:
-    """The last line of a value's text that is not blank, not too long."""
-    lines = [line for line in text_of(value).splitlines() if line.strip()]
-    return lines[-1].strip()[:ERROR_TEXT_LIMIT] if lines else "(blank)"
+    """The last line of a value's text that is not blank, not too long.
+
+    No more of the text is split than its end: it may have millions of lines.
+    """
+    text = text_of(value)
+    end = _LAST_CHARACTERS
+    while True:
+        *before, last = [line for line in text[-end:].splitlines() if line.strip()] or [""]
+        if before or end >= len(text):
+            return last.strip()[:ERROR_TEXT_LIMIT] or "(blank)"
+        end *= 8
 
 
 def _shown(value: Any) -> str:

@@ -10,7 +10,16 @@ from typing import Any
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files import COMPRESSED_ENDINGS, Input, Layout, Located, locate, open_input
+from nemo_gym.rollout_compare.files import (
+    COMPRESSED_ENDINGS,
+    STDIN,
+    Input,
+    Layout,
+    Located,
+    locate,
+    open_input,
+    would_be_read,
+)
 from nemo_gym.rollout_compare.producers.contract import Plan, Producer, Run, Shard
 from nemo_gym.rollout_compare.producers.depth import room_for_rows
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse
@@ -55,17 +64,22 @@ class Sidecar(Struct, frozen=True):
 
 
 class LocatedRollouts(Struct, frozen=True):
-    """The files of a run: rollouts, and those beside them."""
+    """The files of a run, as the user named it: rollouts, and those beside them."""
 
     shards: tuple[Located, ...]
+    named: str = STDIN
 
     def files(self) -> list[Path]:
         """The files that are read."""
         return [path for shard in self.shards for path in shard.files()]
 
     def folders(self) -> list[Path]:
-        """The folders of the rollouts, and of what they are links to."""
-        return [place.parent for shard in self.shards for place in (shard.main, Path(os.path.realpath(shard.main)))]
+        """Where the logs may lie that the rows name."""
+        return [folder for shard in self.shards for folder in shard.folders()]
+
+    def would_hold(self, path: Path) -> bool:
+        """Whether a file at a path would be one of these, if it were there."""
+        return would_be_read(path, self.named, self.shards, LAYOUT)
 
     @contextmanager
     def opened(self) -> Iterator[Run]:
@@ -99,7 +113,7 @@ def locate_rollouts(named: str) -> LocatedRollouts:
     Raises:
         CompareInputError: It is not clear which files are meant.
     """
-    return LocatedRollouts(tuple(locate(named, LAYOUT)))
+    return LocatedRollouts(tuple(locate(named, LAYOUT)), named)
 
 
 def seems_rollouts(place: Glimpse) -> bool:

@@ -11,14 +11,7 @@ from nemo_gym.rollout_compare.producers.attempts import Attempt
 from nemo_gym.rollout_compare.producers.folders import Trials
 from nemo_gym.rollout_compare.producers.harbor.evidence import OUTPUT_FILES, HarborFiles
 from nemo_gym.rollout_compare.producers.harbor.exceptions import INVALID
-from nemo_gym.rollout_compare.producers.rewards import (
-    NO_RESULT,
-    Main,
-    main_of,
-    number_of,
-    seconds_between,
-    without_number,
-)
+from nemo_gym.rollout_compare.producers.rewards import NO_RESULT, Main, main_of, no_reward, number_of, seconds_between
 from nemo_gym.rollout_compare.producers.trials import Asked, Told, Trial
 from nemo_gym.rollout_compare.schema import Fields
 
@@ -151,7 +144,7 @@ def _outcome(
     if valid is not True and spoilt:
         return reward, spoilt, None
     if reward is None:
-        return None, first if first and not rewards else without_number(asked.reward, value, rewards), None
+        return None, first if first and not rewards else no_reward(asked.reward, value, rewards), None
     return reward, None, first
 
 

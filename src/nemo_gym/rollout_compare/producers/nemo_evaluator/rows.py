@@ -12,7 +12,7 @@ from nemo_gym.rollout_compare.producers.contract import Plan
 from nemo_gym.rollout_compare.producers.depth import room_for_rows
 from nemo_gym.rollout_compare.producers.json_lines import JsonLines, decoder_for
 from nemo_gym.rollout_compare.producers.json_rows import dig, parse_object
-from nemo_gym.rollout_compare.producers.rewards import number_of, without_number
+from nemo_gym.rollout_compare.producers.rewards import no_reward, number_of
 from nemo_gym.rollout_compare.producers.trials import record_of
 from nemo_gym.rollout_compare.schema import Batch, Fields, Output, Record, Row, Step, Wanted
 
@@ -80,7 +80,7 @@ class BenchmarkRows(JsonLines, frozen=True):
         category = category_of(details)
         reward, masked = number_of(value), category if category in MASKING else None
         if reward is None and masked is None:
-            masked = without_number(chosen, value, _metrics(named, details))
+            masked = no_reward(chosen, value, _metrics(named, details))
         tokens, milliseconds = number_of(named[_TOKENS]), number_of(named[_MILLISECONDS])
         return Attempt(
             ids={field: self._identity(value) for field, value in zip(fields, row[len(_PATHS) + 1 :], strict=True)},

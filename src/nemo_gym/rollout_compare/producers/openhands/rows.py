@@ -14,6 +14,7 @@ from nemo_gym.rollout_compare.producers.measures import measures_of
 from nemo_gym.rollout_compare.producers.openhands.history import steps_of
 from nemo_gym.rollout_compare.producers.records import LOOKED_AT, Told
 from nemo_gym.rollout_compare.producers.rewards import number_of
+from nemo_gym.rollout_compare.producers.scores import numbers_in
 from nemo_gym.rollout_compare.producers.verdicts import chosen_reward, error_text
 from nemo_gym.rollout_compare.schema import Fields, Output, Row, Step, text_of
 
@@ -151,15 +152,6 @@ def reader_of(rows: Iterator[Row]) -> RowReader:
     first = list(islice(rows, LOOKED_AT))
     found = (path for path in VERDICTS if any(number_of(dig(row, path.split("."))) is not None for row in first))
     return RowReader(next(found, None) if first else VERDICTS[0])
-
-
-def numbers_in(value: Any, path: str, deepest: int = 4) -> Iterator[str]:
-    """The paths of all numbers, true and false among them, in an object."""
-    if isinstance(value, bool | int | float):
-        yield path
-    elif isinstance(value, Mapping) and deepest:
-        for name, inner in value.items():
-            yield from numbers_in(inner, f"{path}.{name}", deepest - 1)
 
 
 def _settings(values: list[Any]) -> dict[str, Any]:

@@ -16,7 +16,8 @@ from nemo_gym.rollout_compare.files import COMPRESSED_ENDINGS
 from nemo_gym.rollout_compare.producers.contract import Producer
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse
 from nemo_gym.rollout_compare.producers.gym.fields import ASKED_FIELD, OWN_FIELDS
-from nemo_gym.rollout_compare.producers.tables.names import ASKED, GROUPS, IDS, REWARD, SCORES, plain
+from nemo_gym.rollout_compare.producers.scores import GROUPS, SCORES, plain
+from nemo_gym.rollout_compare.producers.tables.names import ASKED, IDS, REWARD
 
 if TYPE_CHECKING:
     from nemo_gym.rollout_compare.producers.contract import LocatedRun

@@ -8,11 +8,10 @@ from typing import Any
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.producers.rewards import number_of
+from nemo_gym.rollout_compare.producers.scores import GROUPS, SCORES, numbers_in, plain
 from nemo_gym.rollout_compare.producers.tables import names
-from nemo_gym.rollout_compare.producers.tables.names import plain
 from nemo_gym.rollout_compare.schema import Row
 
-_DEEPEST = 3
 #: Columns with numbers that are no scores.
 _NO_SCORES = (
     *names.IDS,
@@ -114,12 +113,12 @@ def _like_ids(found: Iterable[str], ids: Sequence[str]) -> Iterator[str]:
 
 def _scores(rows: Sequence[Row], found: Sequence[str], by_name: Mapping[str, str]) -> Iterator[str]:
     """Columns, and numbers in objects, that are called as scores are."""
-    for name in (names.REWARD, *names.SCORES):
+    for name in (names.REWARD, *SCORES):
         if name in by_name:
             yield by_name[name]
     for column in found:
         group, dot, _ = plain(column).partition(".")
-        if group not in names.GROUPS:
+        if group not in GROUPS:
             continue
         if dot:
             yield column
@@ -128,15 +127,6 @@ def _scores(rows: Sequence[Row], found: Sequence[str], by_name: Mapping[str, str
         for row in rows:
             inner |= dict.fromkeys(numbers_in(row.get(column), column))
         yield from inner
-
-
-def numbers_in(value: Any, path: str, deepest: int = _DEEPEST) -> Iterator[str]:
-    """The dotted paths of all numbers, true and false among them, in a value."""
-    if isinstance(value, bool | int | float):
-        yield path
-    elif isinstance(value, Mapping) and deepest:
-        for name, inner in value.items():
-            yield from numbers_in(inner, f"{path}.{name}", deepest - 1)
 
 
 def _main(scores: Sequence[str], found: Sequence[str], rows: Sequence[Row]) -> str | None:

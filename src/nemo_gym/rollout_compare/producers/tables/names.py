@@ -24,30 +24,6 @@ MORE_IDS = ("task", "test_case", "case", "name", "key", "title", "problem_name",
 POSITIONS = ("example_id", "sample_id", "id", "doc_id", "index", "idx", "row")
 
 REWARD, SCORE = "reward", "score"
-#: A score under other names: the only one of these in a table is its reward.
-SCORES = (
-    SCORE,
-    "resolved",
-    "is_resolved",
-    "correct",
-    "is_correct",
-    "passed",
-    "is_passed",
-    "pass",
-    "success",
-    "is_success",
-    "solved",
-    "accuracy",
-    "acc",
-    "exact_match",
-    "final_score",
-    "total_score",
-    "final_reward",
-    "grade",
-)
-#: Objects, or what the names of columns begin with, that hold several scores.
-GROUPS = ("scores", "feedback", "rewards", "metrics")
-
 ASKED = ("prompt", "question", "input", "inputs", "problem", "problem_statement", "instruction", "query", "messages")
 ASKED_GROUPS = ("inputs", "input")
 ERRORS = ("error", "exception", "error_message")
@@ -64,8 +40,3 @@ MEASURES = {
 #: What a row's verifier said, and what the agent answered.
 OUTPUTS = ("test_output", "verifier_output", "verifier_stdout", "judge_output", "explanation", "reason", "rationale")
 ANSWERS = ("output", "outputs", "response", "completion", "answer", "prediction", "generation")
-
-
-def plain(name: str) -> str:
-    """A column's name as it is looked up."""
-    return name.strip().lower().replace(" ", "_").replace("-", "_")

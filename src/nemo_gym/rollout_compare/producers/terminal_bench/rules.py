@@ -10,7 +10,7 @@ from msgspec import Struct
 from nemo_gym.rollout_compare.producers.attempts import Attempt
 from nemo_gym.rollout_compare.producers.folders import Trials
 from nemo_gym.rollout_compare.producers.inside import RunFolder
-from nemo_gym.rollout_compare.producers.rewards import NO_RESULT, Main, number_of, seconds_between, without_number
+from nemo_gym.rollout_compare.producers.rewards import NO_RESULT, Main, no_reward, number_of, seconds_between
 from nemo_gym.rollout_compare.producers.terminal_bench import TRIAL
 from nemo_gym.rollout_compare.producers.trials import Asked, Told, Trial
 from nemo_gym.rollout_compare.schema import Fields, Output, Step
@@ -120,7 +120,7 @@ def _outcome(named: Mapping[str, Any], told: Told, asked: Asked) -> tuple[float 
     if failed == _NEVER_RAN and not resolved:
         return reward, failed, None
     if reward is None:
-        return None, without_number(asked.reward, value, [MAIN]), None
+        return None, no_reward(asked.reward, value, [MAIN]), None
     return reward, None, None if resolved else failed
 
 

@@ -15,7 +15,7 @@ from nemo_gym.rollout_compare.report.terminal.decision import (
 )
 from nemo_gym.rollout_compare.report.terminal.groups import group_lines
 from nemo_gym.rollout_compare.report.terminal.words import label, many
-from nemo_gym.rollout_compare.schema import CompareResult, Conclusion, Repeats, Statistics, Unmeasured, Verdict
+from nemo_gym.rollout_compare.schema import CompareResult, Conclusion, Margin, Repeats, Statistics, Unmeasured, Verdict
 
 # What takes more than so many times the tasks nobody will do.
 _MOST_TIMES = 100
@@ -47,11 +47,17 @@ def _margin(figures: Statistics) -> Iterator[str]:
     if margin.low is None:
         yield "there is no interval to hold the margin against"
     elif figures.verdict is Verdict.NO_SIGNIFICANT_CHANGE:
-        low = change_text(figures, margin.low)
-        yield f"it could be as low as {low} (95%), so it is not shown not to be worse either"
+        yield f"it could be {_as_bad(figures, margin)} (95%), so it is not shown not to be worse either"
     else:
         size = size_text(figures, margin.margin)
-        yield f"not shown to be the same within {size}: it could be as low as {change_text(figures, margin.low)} (95%)"
+        yield f"not shown to be the same within {size}: it could be {_as_bad(figures, margin)} (95%)"
+
+
+def _as_bad(figures: Statistics, margin: Margin) -> str:
+    """The worse end of the margin's interval."""
+    end, word = (margin.high, "high") if figures.lower_is_better else (margin.low, "low")
+    assert end is not None  # either both are or none is
+    return f"as {word} as {change_text(figures, end)}"
 
 
 def _interval(figures: Statistics) -> Iterator[str]:
@@ -129,7 +135,8 @@ def _unmeasured(figures: Statistics) -> Iterator[str]:
 def _selection(figures: Statistics, bounds: Unmeasured) -> Iterator[str]:
     for selected in bounds.selection:
         other = "new" if selected.side == "old" else "old"
-        harder = "harder" if selected.mean < selected.mean_measured else "easier"
+        below = selected.mean < selected.mean_measured
+        harder = "harder" if below is not figures.lower_is_better else "easier"
         means = f"{value_text(figures, selected.mean)} against {value_text(figures, selected.mean_measured)}"
         yield (
             f"the {selected.tasks} tasks that {selected.side} did not measure are {harder}: "

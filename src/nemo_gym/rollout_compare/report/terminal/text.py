@@ -93,6 +93,8 @@ def join_lines(result: CompareResult) -> Iterator[str]:
     """How the tasks were joined, and whether they are the same tasks."""
     yield f"join key: {_key(result, Side.OLD)}, {_key(result, Side.NEW)}"
     yield from _join_check(result.join_check)
+    if result.statistics and result.statistics.lower_is_better:
+        yield "reward: lower is better"
     yield from settings_lines(result)
 
 

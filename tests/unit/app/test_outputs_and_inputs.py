@@ -1,0 +1,125 @@
+"""Outputs are told from inputs by what they are, not by what they are called; nothing that is read is overwritten."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support import assert_refused, compare, put, write_rows
+
+COMMAND = [sys.executable, "-m", "nemo_gym.rollout_compare"]
+
+
+@pytest.fixture(autouse=True)
+def _runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_rows(Path("old.jsonl"), [{"task_id": "a", "reward": 1}])
+    write_rows(Path("new.jsonl"), [{"task_id": "a", "reward": 0, "verifier_logs_dir": "logs"}])
+    put("logs/test-stdout.txt", "boom error\n")
+
+
+def files() -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("option", ["--json", "--rerun"])
+@pytest.mark.parametrize("named", ["old.jsonl", "/dev/stdin", "/proc/self/fd/0", "hard", "soft", "logs/../old.jsonl"])
+@pytest.mark.parametrize("run", ["-", "/dev/stdin"])
+def test_standard_input_is_the_file_that_it_comes_from(option: str, named: str, run: str) -> None:
+    Path("hard").hardlink_to("old.jsonl")
+    Path("soft").symlink_to("old.jsonl")
+    before = files()
+    with Path("old.jsonl").open("rb") as piped:
+        command = [*COMMAND, run, "new.jsonl", option, named]
+        done = subprocess.run(command, stdin=piped, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert done.stderr.startswith(f"error: cannot write {named}: it is the input ")
+    assert files() == before
+
+
+def test_a_file_that_is_called_like_standard_input_is_not_it() -> None:
+    put("standard input", "before")
+    with Path("old.jsonl").open("rb") as piped:
+        command = [*COMMAND, "-", "new.jsonl", "--json", "standard input"]
+        done = subprocess.run(command, stdin=piped, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert Path("standard input").read_bytes().startswith(b"{")
+
+
+@pytest.mark.parametrize(("stream", "name"), [(1, "standard output"), (2, "standard error")])
+@pytest.mark.parametrize("way", ["itself", "hard link", "link"])
+def test_where_a_stream_goes_nothing_else_does(stream: int, name: str, way: str) -> None:
+    put("out.txt", "")
+    if way != "itself":
+        (Path("other").hardlink_to if way == "hard link" else Path("other").symlink_to)("out.txt")
+    command = [*COMMAND, "old.jsonl", "new.jsonl", "--json", "out.txt" if way == "itself" else "other"]
+    with Path("out.txt").open("wb") as file:
+        where = {"stdout" if stream == 1 else "stderr": file}
+        done = subprocess.run(command, **{"stdout": -1, "stderr": -1, **where}, check=False)  # type: ignore[call-overload]
+    assert done.returncode == 1
+    said = done.stderr if stream == 1 else Path("out.txt").read_bytes()
+    assert said.endswith(f": {name} goes there\n".encode())
+
+
+def test_devnull_takes_everything() -> None:
+    command = [*COMMAND, "old.jsonl", "new.jsonl", "--json", os.devnull, "--rerun", os.devnull]
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode in (0, 1), done.stderr.count(b"\n") <= 1) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("run", "named"),
+    [
+        ("parts/*.jsonl", "parts/p2.jsonl"),
+        ("parts/*.jsonl", "parts/../parts/p2.jsonl"),
+        ("*/p[0-9].jsonl", "parts/p9.jsonl"),
+        ("parts/*.jsonl", "linked/p2.jsonl"),
+        ("parts/p1.jsonl", "parts/p1_failures.jsonl"),
+        ("parts/p1.jsonl", "parts/p1_materialized_inputs.jsonl.gz"),
+        ("parts", "parts/more.jsonl"),
+    ],
+)
+def test_what_would_be_read_as_a_file_of_the_run_next_time(run: str, named: str) -> None:
+    put("parts/p1.jsonl", Path("new.jsonl").read_bytes())
+    Path("linked").symlink_to("parts")
+    before = files()
+    assert_refused(compare("old.jsonl", run, "--json", named), f"cannot write {named}: it would be read as a file of ")
+    assert files() == before
+
+
+@pytest.mark.parametrize(
+    ("run", "named"),
+    [("parts/*.jsonl", "parts/p2.json"), ("parts/*.jsonl", "p2.jsonl"), ("parts", "parts/summary.json")],
+)
+def test_what_would_not_be_read_is_written(run: str, named: str) -> None:
+    put("parts/p1.jsonl", Path("new.jsonl").read_bytes())
+    assert compare("old.jsonl", run, "--json", named).status == 0
+    assert Path(named).read_bytes().startswith(b"{")
+
+
+@pytest.mark.parametrize("option", ["--json", "--rerun"])
+@pytest.mark.parametrize("tail", ["0", "5"])
+def test_a_log_that_a_flip_quotes_stays(option: str, tail: str) -> None:
+    Path("hard.txt").hardlink_to("logs/test-stdout.txt")
+    before = files()
+    for named in ("logs/test-stdout.txt", "hard.txt"):
+        done = compare("old.jsonl", "new.jsonl", option, named, "--tail", tail)
+        assert_refused(done, f"cannot write {named}: the report quotes it")
+    assert files() == before
+
+
+def test_a_file_that_nobody_may_write_stays_though_its_folder_may_be_written() -> None:
+    put("kept.json", "kept")
+    Path("kept.json").chmod(0o444)
+    assert_refused(compare("old.jsonl", "new.jsonl", "--json", "kept.json"), "kept.json: Permission denied")
+    assert Path("kept.json").read_bytes() == b"kept"
+
+
+def test_two_names_of_one_file_are_two_outputs_of_one_name() -> None:
+    put("one", "")
+    Path("two").hardlink_to("one")
+    assert_refused(compare("old.jsonl", "new.jsonl", "--json", "one", "--rerun", "two"), "is named for two outputs")
