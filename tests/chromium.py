@@ -10,7 +10,7 @@ import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -30,7 +30,7 @@ FLAGS = (
 REQUIRED = "BROWSER_TESTS"
 
 
-def missing(what: str) -> None:
+def missing(what: str) -> NoReturn:
     """Skip with a word, or fail where browser tests are required."""
     if os.environ.get(REQUIRED):
         pytest.fail(f"{what} is needed, because {REQUIRED} is set")
@@ -40,19 +40,22 @@ def missing(what: str) -> None:
 @contextmanager
 def browser(profile: Path, width: int = 1280, height: int = 800, *, dark: bool = False) -> Iterator[Any]:
     """A browser window of a size; its console and its requests are kept."""
-    programs = [shutil.which(name) for name in ("chromium", "chromedriver")]
-    if not all(programs):
+    chromium, chromedriver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not chromium or not chromedriver:
         missing("Chromium")
-    webdriver = pytest.importorskip("selenium.webdriver")
-    from selenium.webdriver.chrome.service import Service
+    try:
+        from selenium import webdriver
+        from selenium.webdriver.chrome.service import Service
+    except ImportError:
+        missing("selenium")
 
     options = webdriver.ChromeOptions()
-    options.binary_location = programs[0]
+    options.binary_location = chromium
     scheme = f"--blink-settings=preferredColorScheme={0 if dark else 1}"
     for flag in (*FLAGS, f"--user-data-dir={profile}", f"--window-size={width},{height}", scheme):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(programs[1]))
+    driver = webdriver.Chrome(options=options, service=Service(chromedriver))
     try:
         driver.execute_cdp_cmd(
             "Emulation.setDeviceMetricsOverride",

@@ -15,14 +15,14 @@ from msgspec.structs import replace
 from nemo_gym.rollout_compare import CompareInputError, CompareResult, compare_rollouts, explain_flips
 from nemo_gym.rollout_compare.report.frames import COLUMNS, table_of
 
-OLD = [
+OLD: list[dict[str, Any]] = [
     {"task_id": "=lost", "reward": 1.0, "test_output": "PASSED t.py::a"},
     {"task_id": "many", "reward": 1.0},
     {"task_id": "many", "reward": 0.0},
     {"task_id": "only-old", "reward": 1.0},
     {"task_id": 'masked, "so"', "reward": 1.0},
 ]
-NEW = [
+NEW: list[dict[str, Any]] = [
     {"task_id": "=lost", "reward": 0.0, "error": "Boom", "test_output": "FAILED t.py::a\nE   ValueError: x"},
     {"task_id": "many", "reward": 1.0},
     {"task_id": "many", "reward": 1.0},

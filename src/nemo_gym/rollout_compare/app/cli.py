@@ -6,7 +6,6 @@ What compares is imported when a comparison begins: help, version and wrong usag
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
@@ -15,23 +14,17 @@ from typing import Any, NoReturn, TextIO
 from nemo_gym.rollout_compare import __version__
 from nemo_gym.rollout_compare.app import interrupts
 from nemo_gym.rollout_compare.app.interrupts import INTERRUPTED
+from nemo_gym.rollout_compare.app.kinds import TYPES, did_you_mean
 from nemo_gym.rollout_compare.app.options import (
-    COLORS,
     DESCRIPTION,
     OPTIONS,
-    ORDERS,
     SHOW_DESCRIPTION,
-    TABLES,
     Option,
     shown_again,
 )
 from nemo_gym.rollout_compare.app.streams import forget_stdout, guarded, print_error, print_lines, write_stream
-from nemo_gym.rollout_compare.compare import RULE_NAMES, is_rule, rule_form
-from nemo_gym.rollout_compare.text import bytes_of
 
 OK, ERROR, USAGE = 0, 1, 2
-
-_MOST_DIGITS = 19
 
 #: The word that shows a summary again instead of comparing two runs.
 SHOW = "show"
@@ -68,7 +61,7 @@ class _Parser(argparse.ArgumentParser):
 
     def _dashes(self, name: str) -> Any:
         try:
-            return _TYPES[OPTIONS[name].kind]("--")
+            return TYPES[OPTIONS[name].kind]("--")
         except argparse.ArgumentTypeError as error:
             self.error(f"argument {OPTIONS[name].flag}: {error}")
 
@@ -116,7 +109,7 @@ def _parser(prog: str, description: str, options: Mapping[str, Option]) -> _Pars
         if option.kind == "switch":
             settings["action"] = "store_true"
         else:
-            settings |= {"metavar": option.metavar, "type": _TYPES[option.kind]}
+            settings |= {"metavar": option.metavar, "type": TYPES[option.kind]}
         if option.many:
             settings["action"] = "append"
         if option.flag:
@@ -129,94 +122,6 @@ def _parser(prog: str, description: str, options: Mapping[str, Option]) -> _Pars
         "--version", action=_Version, nargs=0, default=argparse.SUPPRESS, help="Show the version and exit."
     )
     return parser
-
-
-def _count(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < _MOST_DIGITS):
-        raise argparse.ArgumentTypeError(f"{text[:_MOST_DIGITS]!r} is not a whole number, 0 or more")
-    return int(text)
-
-
-def _number(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < _MOST_DIGITS and int(text)):
-        raise argparse.ArgumentTypeError(f"{text[:_MOST_DIGITS]!r} is not a whole number, 1 or more")
-    return int(text)
-
-
-def _size(text: str) -> int:
-    number = bytes_of(text)
-    if not number:
-        raise argparse.ArgumentTypeError(f"{text[:_MOST_DIGITS]!r} is not a number of bytes, such as 500MB")
-    return number
-
-
-def _amount(text: str) -> float:
-    try:
-        amount = float(text)
-    except ValueError:
-        amount = -1.0
-    if not 0 <= amount < math.inf:
-        raise argparse.ArgumentTypeError(f"{text[:_MOST_DIGITS]!r} is not a number, 0 or more")
-    return amount
-
-
-def _order(text: str) -> str:
-    if text not in ORDERS:
-        raise argparse.ArgumentTypeError(f"{text!r} is not an order; orders are {', '.join(ORDERS)}")
-    return text
-
-
-def _color(text: str) -> str:
-    if text not in COLORS:
-        raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(COLORS)}")
-    return text
-
-
-def _table(text: str) -> str:
-    if not text.lower().endswith(TABLES):
-        raise argparse.ArgumentTypeError(f"{text!r} ends in none of {', '.join(TABLES)}")
-    return text
-
-
-def _text(text: str) -> str:
-    if not text:
-        raise argparse.ArgumentTypeError("it is empty")
-    return text
-
-
-def _rule(text: str) -> str:
-    if not is_rule(text):
-        name = text.replace("<", ">").partition(">")[0].strip(" ")
-        hint = did_you_mean(name, RULE_NAMES) or f"; rules are {', '.join(RULE_NAMES)}"
-        if name in RULE_NAMES:
-            hint = f"; {rule_form(name)}"
-        raise argparse.ArgumentTypeError(f"{text!r} is not a rule{hint}")
-    return text
-
-
-def _category(text: str) -> str:
-    from nemo_gym.rollout_compare.schema import Category
-
-    known = [category.value for category in Category]
-    if text not in known:
-        meant = did_you_mean(text, known)
-        hint = meant or "; categories are " + ", ".join(known)
-        raise argparse.ArgumentTypeError(f"{text!r} is not a category{hint}")
-    return text
-
-
-_TYPES = {
-    "text": _text,
-    "count": _count,
-    "number": _number,
-    "size": _size,
-    "amount": _amount,
-    "order": _order,
-    "color": _color,
-    "table": _table,
-    "rule": _rule,
-    "category": _category,
-}
 
 
 def version_text() -> str:
@@ -232,18 +137,6 @@ def print_or_say_why(text: str) -> int:
         print_error(str(error))
         return ERROR
     return OK
-
-
-def did_you_mean(word: str, known: Sequence[str]) -> str:
-    """A suggestion for a mistyped word, or nothing."""
-    return "".join(f"; did you mean {close}?" for close in close_to(word, known))
-
-
-def close_to(word: str, known: Sequence[str]) -> list[str]:
-    """The known word that is most like a mistyped one, if any is."""
-    import difflib
-
-    return difflib.get_close_matches(word, known, n=1)
 
 
 def main(argv: Sequence[str], stdout: TextIO | None = None, stderr: TextIO | None = None, *, prog: str = "gym") -> int:
