@@ -22,7 +22,7 @@ from nemo_gym.rollout_compare.app.cli import compare_parser
 from nemo_gym.rollout_compare.app.interrupts import INTERRUPTED
 from nemo_gym.rollout_compare.compare.gate import RULES, is_rule
 from nemo_gym.rollout_compare.producers.gym import fields
-from nemo_gym.rollout_compare.schema import result as schema
+from nemo_gym.rollout_compare import schema
 from tests.consoles import COLUMNS, EXAMPLE, run_console, run_documents, run_python, steps
 from tests.documents import ROOT, blocks_of, commands_of, prose_of, section_of, shows, table_of, text_of
 from tests.support import assert_valid, run, set_times
