@@ -116,5 +116,6 @@ def test_the_example_s_page_is_what_the_command_writes(tmp_path: Path) -> None:
     copy = shutil.copytree(FOLDER, tmp_path / "example")
     set_times(copy)
     with chdir(copy):
-        run("old/rollouts.jsonl", "new/rollouts.jsonl", "--html", "made.html", prog="python -m nemo_gym.rollout_compare")
+        prog = "python -m nemo_gym.rollout_compare"
+        run("old/rollouts.jsonl", "new/rollouts.jsonl", "--html", "made.html", prog=prog)
     assert (copy / "made.html").read_bytes() == (FOLDER / "compare.html").read_bytes()
