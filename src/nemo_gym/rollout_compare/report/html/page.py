@@ -28,6 +28,7 @@ def page(result: CompareResult, title: str, limit: int) -> bytes:
         title: What the report calls itself.
         limit: How many bytes of data it should have at most: transcripts are left out for it first, then evidence.
     """
+    title = safe.name(title)
     script = "\n".join(["'use strict';", *(_part(f"script/{name}.js") for name in SCRIPTS)])
     style = "\n".join(_part(f"style/{name}.css") for name in STYLES)
     decision = safe.name(decision_text(result) or counted(len(result.tasks), "task"))
