@@ -29,8 +29,8 @@ def row(task: str, reward: float, output: str) -> dict[str, Any]:
 
 
 def result_of(*outputs: str) -> CompareResult:
-    sides = [[row(f"t{i}", reward, output) for i, output in enumerate(outputs)] for reward in (1.0, 0.0)]
-    return compare_rollouts(*sides)
+    old, new = ([row(f"t{i}", reward, output) for i, output in enumerate(outputs)] for reward in (1.0, 0.0))
+    return compare_rollouts(old, new)
 
 
 def test_transcripts_are_kept_as_far_as_there_is_room() -> None:

@@ -20,9 +20,11 @@ MB = 1_000_000
 
 
 def flips(count: int, label: str = "task") -> CompareResult:
-    rows = [[{"task_id": f"{label}-{i}", "reward": r, "test_output": f"{t} t.py::a"} for i in range(count)]
-            for r, t in ((1.0, "PASSED"), (0.0, "FAILED"))]  # fmt: skip
-    return explain_flips(compare_rollouts(*rows), [])
+    old, new = (
+        [{"task_id": f"{label}-{i}", "reward": reward, "test_output": f"{word} t.py::a"} for i in range(count)]
+        for reward, word in ((1.0, "PASSED"), (0.0, "FAILED"))
+    )
+    return explain_flips(compare_rollouts(old, new), [])
 
 
 def data_of(text: str) -> dict[str, Any]:
