@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support import run
+from tests.support import run, set_times
 
 FOLDER = Path(__file__).parent.parent / "examples" / "terminal-bench"
 README = (FOLDER / "README.md").read_text("utf-8")
@@ -107,3 +109,13 @@ def test_the_reasons_in_the_table_stand_in_the_report(report: str) -> None:
         assert quoted in section
     assert "\x1b" not in report
     assert "- large-repo-bisect: old=1.0 new=0.0; new mask_sample (failure_kind=agent_timeout)\n" in report
+
+
+def test_the_example_s_page_is_what_the_command_writes(tmp_path: Path) -> None:
+    """`python tools/pictures.py` makes it anew."""
+    copy = shutil.copytree(FOLDER, tmp_path / "example")
+    set_times(copy)
+    with chdir(copy):
+        prog = "python -m nemo_gym.rollout_compare"
+        run("old/rollouts.jsonl", "new/rollouts.jsonl", "--html", "made.html", prog=prog)
+    assert (copy / "made.html").read_bytes() == (FOLDER / "compare.html").read_bytes()

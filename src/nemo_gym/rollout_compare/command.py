@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from nemo_gym.rollout_compare.app.job import run_job
-from nemo_gym.rollout_compare.app.options import DESCRIPTION, OPTIONS, ORDERS, Option
+from nemo_gym.rollout_compare.app.options import COLORS, DESCRIPTION, OPTIONS, ORDERS, TABLES, Option
 from nemo_gym.rollout_compare.app.values import Options
 from nemo_gym.rollout_compare.compare import RULE_PATTERN
 from nemo_gym.rollout_compare.schema import Category
@@ -47,8 +48,15 @@ if TYPE_CHECKING:  # what is made below, for type checkers; a test holds it agai
         hide_noise: bool = False
         sort: str = "size"
         only: tuple[Category, ...] = ()
+        color: str = "auto"
         json_output: str | None = None
         json_stdout: bool = False
+        html: str | None = None
+        html_limit: int = 20
+        markdown: str | None = None
+        junit: str | None = None
+        table: str | None = None
+        transcripts: bool = False
         rerun: str | None = None
         fail_on: tuple[str, ...] = ()
         allow: str | None = None
@@ -65,6 +73,8 @@ else:
         "rule": Annotated[str, Field(pattern=f"^({RULE_PATTERN})$")],
         "category": Category,
         "order": Annotated[str, Field(pattern=f"^({'|'.join(ORDERS)})$")],
+        "color": Annotated[str, Field(pattern=f"^({'|'.join(COLORS)})$")],
+        "table": Annotated[str, Field(pattern=rf"(?i).({'|'.join(map(re.escape, TABLES))})$")],
     }
 
     def _field(option: Option) -> tuple[Any, Any]:

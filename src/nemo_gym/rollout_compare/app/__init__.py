@@ -4,6 +4,8 @@
 * `gym`: the `gym` that the command line is a part of
 * `comparison`: two runs on disk to a finished result, for the command and for scripts
 * `job`: one comparison, from options to outputs
+* `kinds`: what the words of an option may be
+* `option`: what an option is
 * `options`: the table of options
 * `values`: the values of the options, checked
 * `outputs`: the only writer: files whole or not at all, and standard output

@@ -6,23 +6,28 @@ What compares is imported when a comparison begins: help, version and wrong usag
 from __future__ import annotations
 
 import argparse
-import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from typing import Any, NoReturn, TextIO
 
 from nemo_gym.rollout_compare import __version__
 from nemo_gym.rollout_compare.app import interrupts
 from nemo_gym.rollout_compare.app.interrupts import INTERRUPTED
-from nemo_gym.rollout_compare.app.options import DESCRIPTION, OPTIONS, ORDERS
+from nemo_gym.rollout_compare.app.kinds import TYPES, did_you_mean
+from nemo_gym.rollout_compare.app.options import (
+    DESCRIPTION,
+    OPTIONS,
+    SHOW_DESCRIPTION,
+    Option,
+    shown_again,
+)
 from nemo_gym.rollout_compare.app.streams import forget_stdout, guarded, print_error, print_lines, write_stream
-from nemo_gym.rollout_compare.compare import RULE_NAMES, is_rule, rule_form
-from nemo_gym.rollout_compare.text import bytes_of
 
 OK, ERROR, USAGE = 0, 1, 2
 
-_MOST_DIGITS = 19
+#: The word that shows a summary again instead of comparing two runs.
+SHOW = "show"
 
 EXIT_STATUS = """\
 exit status:
@@ -44,13 +49,9 @@ class _Parser(argparse.ArgumentParser):
         if unknown:
             known = [name for action in self._actions for name in action.option_strings]
             self.error(f"unknown argument {unknown[0]}{did_you_mean(unknown[0].partition('=')[0], known)}")
-        if found.old_rollouts == found.new_rollouts:
-            from nemo_gym.rollout_compare.files import STDIN
-
-            if found.old_rollouts == STDIN:
-                self.error(f"{STDIN} stands for standard input, which can be one run only")
+        many = {name for name, option in OPTIONS.items() if option.many}
         values = {name: self._said(name, value) for name, value in vars(found).items()}
-        return {name: tuple(value or ()) if OPTIONS[name].many else value for name, value in values.items()}
+        return {name: tuple(value or ()) if name in many else value for name, value in values.items()}
 
     def _said(self, name: str, value: Any) -> Any:
         """The value of an option; of `--OPTION=--`, which Python 3.11 and 3.12 take for no value, what it says."""
@@ -60,7 +61,7 @@ class _Parser(argparse.ArgumentParser):
 
     def _dashes(self, name: str) -> Any:
         try:
-            return _TYPES[OPTIONS[name].kind]("--")
+            return TYPES[OPTIONS[name].kind]("--")
         except argparse.ArgumentTypeError as error:
             self.error(f"argument {OPTIONS[name].flag}: {error}")
 
@@ -84,21 +85,31 @@ class _Version(argparse.Action):
 
 def compare_parser(prog: str) -> _Parser:
     """A parser whose options are `OPTIONS`."""
+    return _parser(prog, DESCRIPTION, OPTIONS)
+
+
+def show_parser(prog: str) -> _Parser:
+    """A parser of `show`: a summary, and the options on what is shown and written."""
+    summary = Option(None, "text", "input", "The JSON summary of a comparison: what --json wrote.", metavar="SUMMARY")
+    return _parser(f"{prog} {SHOW}", SHOW_DESCRIPTION, {"summary": summary, **shown_again()})
+
+
+def _parser(prog: str, description: str, options: Mapping[str, Option]) -> _Parser:
     parser = _Parser(
         prog=prog,
-        description=DESCRIPTION,
+        description=description,
         epilog=EXIT_STATUS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
         add_help=False,
     )
     groups: dict[str, argparse._ArgumentGroup] = {}
-    for name, option in OPTIONS.items():
+    for name, option in options.items():
         settings: dict[str, Any] = {"help": option.told().replace("%", "%%")}
         if option.kind == "switch":
             settings["action"] = "store_true"
         else:
-            settings |= {"metavar": option.metavar, "type": _TYPES[option.kind]}
+            settings |= {"metavar": option.metavar, "type": TYPES[option.kind]}
         if option.many:
             settings["action"] = "append"
         if option.flag:
@@ -111,80 +122,6 @@ def compare_parser(prog: str) -> _Parser:
         "--version", action=_Version, nargs=0, default=argparse.SUPPRESS, help="Show the version and exit."
     )
     return parser
-
-
-def _count(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < _MOST_DIGITS):
-        raise argparse.ArgumentTypeError(f"{text[:_MOST_DIGITS]!r} is not a whole number, 0 or more")
-    return int(text)
-
-
-def _number(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < _MOST_DIGITS and int(text)):
-        raise argparse.ArgumentTypeError(f"{text[:_MOST_DIGITS]!r} is not a whole number, 1 or more")
-    return int(text)
-
-
-def _size(text: str) -> int:
-    number = bytes_of(text)
-    if not number:
-        raise argparse.ArgumentTypeError(f"{text[:_MOST_DIGITS]!r} is not a number of bytes, such as 500MB")
-    return number
-
-
-def _amount(text: str) -> float:
-    try:
-        amount = float(text)
-    except ValueError:
-        amount = -1.0
-    if not 0 <= amount < math.inf:
-        raise argparse.ArgumentTypeError(f"{text[:_MOST_DIGITS]!r} is not a number, 0 or more")
-    return amount
-
-
-def _order(text: str) -> str:
-    if text not in ORDERS:
-        raise argparse.ArgumentTypeError(f"{text!r} is not an order; orders are {', '.join(ORDERS)}")
-    return text
-
-
-def _text(text: str) -> str:
-    if not text:
-        raise argparse.ArgumentTypeError("it is empty")
-    return text
-
-
-def _rule(text: str) -> str:
-    if not is_rule(text):
-        name = text.replace("<", ">").partition(">")[0].strip(" ")
-        hint = did_you_mean(name, RULE_NAMES) or f"; rules are {', '.join(RULE_NAMES)}"
-        if name in RULE_NAMES:
-            hint = f"; {rule_form(name)}"
-        raise argparse.ArgumentTypeError(f"{text!r} is not a rule{hint}")
-    return text
-
-
-def _category(text: str) -> str:
-    from nemo_gym.rollout_compare.schema import Category
-
-    known = [category.value for category in Category]
-    if text not in known:
-        meant = did_you_mean(text, known)
-        hint = meant or "; categories are " + ", ".join(known)
-        raise argparse.ArgumentTypeError(f"{text!r} is not a category{hint}")
-    return text
-
-
-_TYPES = {
-    "text": _text,
-    "count": _count,
-    "number": _number,
-    "size": _size,
-    "amount": _amount,
-    "order": _order,
-    "rule": _rule,
-    "category": _category,
-}
 
 
 def version_text() -> str:
@@ -200,18 +137,6 @@ def print_or_say_why(text: str) -> int:
         print_error(str(error))
         return ERROR
     return OK
-
-
-def did_you_mean(word: str, known: Sequence[str]) -> str:
-    """A suggestion for a mistyped word, or nothing."""
-    return "".join(f"; did you mean {close}?" for close in close_to(word, known))
-
-
-def close_to(word: str, known: Sequence[str]) -> list[str]:
-    """The known word that is most like a mistyped one, if any is."""
-    import difflib
-
-    return difflib.get_close_matches(word, known, n=1)
 
 
 def main(argv: Sequence[str], stdout: TextIO | None = None, stderr: TextIO | None = None, *, prog: str = "gym") -> int:
@@ -251,7 +176,15 @@ def status_of(code: object) -> int:
 
 def compare(prog: str, argv: Sequence[str], *, as_json: bool = False) -> int:
     """Run a comparison: the command `prog` with its arguments."""
-    values = compare_parser(prog).parse_options(argv)
+    if argv[:1] == [SHOW]:
+        return _show(prog, argv[1:])
+    parser = compare_parser(prog)
+    values = parser.parse_options(argv)
+    if values["old_rollouts"] == values["new_rollouts"]:
+        from nemo_gym.rollout_compare.files import STDIN
+
+        if values["old_rollouts"] == STDIN:
+            parser.error(f"{STDIN} stands for standard input, which can be one run only")
     values["json_stdout"] |= as_json
     return guarded(lambda: _run(prog, values))
 
@@ -264,3 +197,19 @@ def _run(prog: str, values: dict[str, Any]) -> int:
     if interrupts.started:
         end_quietly()
     return run_job(Options(**values), title=prog)
+
+
+def _show(prog: str, argv: Sequence[str]) -> int:
+    """Show a summary again: the command `show` with its arguments."""
+    values = show_parser(prog).parse_options(argv)
+    return guarded(lambda: _run_show(prog, values.pop("summary"), values))
+
+
+def _run_show(prog: str, summary: str, values: dict[str, Any]) -> int:
+    from nemo_gym.rollout_compare.app.job import run_show
+    from nemo_gym.rollout_compare.app.values import Options
+    from nemo_gym.rollout_compare.files import end_quietly
+
+    if interrupts.started:
+        end_quietly()
+    return run_show(summary, Options(old_rollouts="", new_rollouts="", **values), title=prog)

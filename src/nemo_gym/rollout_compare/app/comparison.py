@@ -15,14 +15,22 @@ from nemo_gym.rollout_compare.app.provenance import provenance
 from nemo_gym.rollout_compare.app.values import Options
 from nemo_gym.rollout_compare.compare import Questions, allowed_of, check_rules, compare_tables, no_longer_needed
 from nemo_gym.rollout_compare.engine import Progress, default_jobs, run_tables, same_file_notes
-from nemo_gym.rollout_compare.explain import LogRoots, with_findings, with_transcripts
+from nemo_gym.rollout_compare.explain import LogRoots, with_findings, with_steps, with_transcripts
 from nemo_gym.rollout_compare.files import STDIN
 from nemo_gym.rollout_compare.producers import LocatedRun, Plan, Run, check_keys, locate_run
+from nemo_gym.rollout_compare.report import by_size
 from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult, Note, NoteKind, Side
 from nemo_gym.rollout_compare.table import Table
 
 Watch = Callable[[Sequence[Run]], AbstractContextManager[Progress | None]]
 """Something that shows how far the reading of open runs has got."""
+
+
+Tell = Callable[[str], object]
+"""Something that is told what is done after the reading."""
+
+#: A page of so many megabytes has transcripts of at most so many characters.
+_CHARACTERS_A_MB = 1_000_000
 
 
 class ComparisonOptions(TypedDict, total=False):
@@ -103,6 +111,7 @@ def compare_runs(
     *,
     explain: bool = True,
     watch: Watch = lambda _: nullcontext(),
+    tell: Tell = lambda _: None,
 ) -> CompareResult:
     """Compare two runs that were found.
 
@@ -111,6 +120,7 @@ def compare_runs(
         options: How they are compared.
         explain: Whether it is looked up why tasks flipped.
         watch: Shows how far the reading has got.
+        tell: Is told what is done after that.
 
     Raises:
         CompareInputError: An input cannot be read, is not a run, or has no field that tells its tasks apart.
@@ -125,14 +135,20 @@ def compare_runs(
         plans = [
             Plan(keys[side], options.skip_bad_lines, max_line=options.max_line, reward=rewards[side]) for side in Side
         ]
-        result = compare_tables(_tables(opened, plans, jobs, watch), _questions(options))
+        result = compare_tables(_tables(opened, plans, jobs, watch, tell), _questions(options))
         result = replace(
             result,
             run=provenance(options, opened, [result.old_rows, result.new_rows]),
             notes=(*same_file_notes(*opened), *(_naming(note, rewards) for note in result.notes)),
         )
         result = _gated(result, options.fail_on, options.allow)
-        return with_findings(with_transcripts(result), roots, options.tail, jobs) if explain else result
+        if not explain:
+            return result
+        tell("reading output")
+        result = with_findings(with_transcripts(result), roots, options.tail, jobs)
+        if options.html is None and not options.transcripts:
+            return result
+        return with_steps(result, sorted(result.flips, key=by_size), options.html_limit * _CHARACTERS_A_MB)
 
 
 def _naming(note: Note, rewards: Mapping[Side, str | None]) -> Note:
@@ -165,10 +181,12 @@ def _gated(result: CompareResult, rules: Sequence[str], allow: str | None) -> Co
     return replace(result, gate=check_rules(result, rules, allowed), notes=(*result.notes, *note))
 
 
-def _tables(runs: Sequence[Run], plans: Sequence[Plan], jobs: int, watch: Watch) -> dict[Side, Table]:
+def _tables(runs: Sequence[Run], plans: Sequence[Plan], jobs: int, watch: Watch, tell: Tell) -> dict[Side, Table]:
     """Each side's table, which nobody but the caller holds."""
     with watch(runs) as progress:
-        return dict(zip(Side, run_tables(runs, plans, jobs, progress), strict=True))
+        tables = dict(zip(Side, run_tables(runs, plans, jobs, progress), strict=True))
+    tell("comparing")
+    return tables
 
 
 def log_roots_of(runs: Mapping[Side, LocatedRun], named: Sequence[str]) -> dict[Side, LogRoots]:

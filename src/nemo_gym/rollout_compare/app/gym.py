@@ -8,14 +8,13 @@ from collections.abc import Callable
 from nemo_gym.rollout_compare.app.cli import (
     OK,
     USAGE,
-    close_to,
     compare,
-    did_you_mean,
     print_or_say_why,
     status_of,
     version_text,
 )
 from nemo_gym.rollout_compare.app.interrupts import raise_on_interrupt
+from nemo_gym.rollout_compare.app.kinds import close_to, did_you_mean
 from nemo_gym.rollout_compare.app.streams import print_error, print_lines
 
 NEMO_GYM_CLI = "nemo_gym.cli.main"

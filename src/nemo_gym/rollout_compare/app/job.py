@@ -12,16 +12,20 @@ from typing import TextIO
 
 from nemo_gym.rollout_compare.app.comparison import compare_runs, locate_runs
 from nemo_gym.rollout_compare.app.outputs import check_distinct, check_output, check_unquoted, write_file
-from nemo_gym.rollout_compare.app.progress import reading_progress
-from nemo_gym.rollout_compare.app.streams import forget_stdout, guarded, is_utf8, print_lines, write_stream
+from nemo_gym.rollout_compare.app.progress import reading_progress, stage_names
+from nemo_gym.rollout_compare.app.streams import forget_stdout, guarded, is_utf8, print_lines, wants_color, write_stream
 from nemo_gym.rollout_compare.app.values import Options
 from nemo_gym.rollout_compare.compare import rule_text
+from nemo_gym.rollout_compare.files import STDIN
 from nemo_gym.rollout_compare.producers import LocatedRun, would_hold
-from nemo_gym.rollout_compare.report import RENDERERS, Shown, report_lines, summary_dict, summary_lines
+from nemo_gym.rollout_compare.report import RENDERERS, Shown, colored, report_lines, summary_dict, summary_lines
 from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult
 from nemo_gym.rollout_compare.text import one_line
 
 OK, GATE = 0, 3
+
+#: The output that is printed instead of written.
+_PRINTED = ("markdown", STDIN)
 
 
 def run_job(options: Options, out: TextIO | None = None, *, title: str = Shown().title) -> int:
@@ -38,7 +42,19 @@ def run_job(options: Options, out: TextIO | None = None, *, title: str = Shown()
         on standard error.
     """
     with _no_collection():
-        return guarded(lambda: _run(options, sys.stdout if out is None else out, title))
+        return guarded(lambda: _run(options, _open(sys.stdout if out is None else out), title))
+
+
+def run_show(summary: str, options: Options, out: TextIO | None = None, *, title: str = Shown().title) -> int:
+    """Show a summary again, as `run_job` shows a comparison; the options say what is shown and written."""
+    with _no_collection():
+        return guarded(lambda: _run_show(summary, options, _open(sys.stdout if out is None else out), title))
+
+
+def _open(out: TextIO | None) -> TextIO:
+    if out is None:
+        raise CompareInputError("cannot write standard output: it is closed")
+    return out
 
 
 @contextmanager
@@ -53,16 +69,28 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _run(options: Options, out: TextIO | None, title: str) -> int:
-    if out is None:
-        raise CompareInputError("cannot write standard output: it is closed")
+def _run(options: Options, out: TextIO, title: str) -> int:
     runs = locate_runs(options)
     outputs = _outputs(options)
     _check_outputs(list(outputs.values()), runs.values(), out)
-    result = compare_runs(runs, options, watch=partial(reading_progress, quiet=options.quiet))
+    with stage_names(quiet=options.quiet) as tell:
+        result = compare_runs(runs, options, watch=partial(reading_progress, quiet=options.quiet), tell=tell)
     for path in outputs.values():
         check_unquoted(path, _quoted(result))
-    shown = Shown(
+    return _written(result, options, outputs, out, title)
+
+
+def _run_show(summary: str, options: Options, out: TextIO, title: str) -> int:
+    outputs = _outputs(options)
+    for path in outputs.values():
+        check_output(path, [Path(summary)], out)
+    check_distinct(list(outputs.values()))
+    _written(CompareResult.from_json(summary), options, outputs, out, title, gated=False)
+    return OK
+
+
+def _shown(options: Options, out: TextIO, title: str) -> Shown:
+    return Shown(
         categories=options.only,
         max_flips=options.max_flips,
         both_sides=options.both_sides,
@@ -70,25 +98,40 @@ def _run(options: Options, out: TextIO | None, title: str) -> int:
         hide_noise=options.hide_noise,
         sort=options.sort,
         title=title,
+        html_limit=options.html_limit,
+        table=Path(options.table or ".csv").suffix.lower(),
+        color=wants_color(options.color, out),
     )
+
+
+def _written(
+    result: CompareResult, options: Options, outputs: dict[str, Path], out: TextIO, title: str, *, gated: bool = True
+) -> int:
+    """Write the files that are asked for, then print; the exit status. A summary was gated when it was made."""
+    shown = _shown(options, out, title)
     for name, path in outputs.items():
         write_file(path, RENDERERS[name](result, shown))
-    tripped = [rule_text(rule) for rule in result.gate if rule.tripped]
+    tripped = [rule_text(rule) for rule in result.gate if rule.tripped] if gated else []
     try:
-        write_stream(out, _printed(result, shown, out, as_json=options.json_stdout))
-        if not options.json_stdout:
+        write_stream(out, _printed(result, shown, out, options))
+        if not _other_output(options):
             write_stream(out, _confirmed(outputs.values()))
     except BrokenPipeError:  # the reader has seen enough; what the gate says still holds
         if out is sys.stdout:
             forget_stdout()
-    print_lines([*(_confirmed(outputs.values()) if options.json_stdout else ()), *tripped])
+    print_lines([*(_confirmed(outputs.values()) if _other_output(options) else ()), *tripped])
     return GATE if tripped else OK
 
 
 def _outputs(options: Options) -> dict[str, Path]:
     """Where each renderer that is asked for writes, by the name of its option."""
     asked = {name: getattr(options, name) for name in RENDERERS}
-    return {name: Path(path) for name, path in asked.items() if path is not None}
+    return {name: Path(path) for name, path in asked.items() if path is not None and (name, path) != _PRINTED}
+
+
+def _other_output(options: Options) -> bool:
+    """Whether something else than the report goes to standard output."""
+    return options.json_stdout or options.markdown == STDIN
 
 
 def _check_outputs(outputs: Sequence[Path], runs: Collection[LocatedRun], out: TextIO) -> None:
@@ -108,10 +151,14 @@ def _quoted(result: CompareResult) -> Iterator[str]:
                 yield said.path
 
 
-def _printed(result: CompareResult, shown: Shown, out: TextIO, *, as_json: bool) -> Iterator[str]:
-    if as_json:
+def _printed(result: CompareResult, shown: Shown, out: TextIO, options: Options) -> Iterable[str]:
+    if options.json_stdout:
         return summary_lines(summary_dict(result), ascii_only=not is_utf8(out))
-    return report_lines(result, shown)
+    if options.markdown == STDIN:
+        rendered = RENDERERS["markdown"](result, shown)
+        assert not isinstance(rendered, bytes)
+        return rendered
+    return colored(report_lines(result, shown)) if shown.color else report_lines(result, shown)
 
 
 def _confirmed(outputs: Iterable[Path]) -> list[str]:

@@ -5,86 +5,15 @@ The parser, its help, the values, the config for scripts and the documents' tabl
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
-
+from nemo_gym.rollout_compare.app.option import COLORS, DESCRIPTION, ORDERS, SHOW_DESCRIPTION, TABLES, Option
 from nemo_gym.rollout_compare.compare import rules_in_short
-from nemo_gym.rollout_compare.text import MOST_LINE_BYTES, size_text
+from nemo_gym.rollout_compare.text import MOST_LINE_BYTES
 
-DESCRIPTION = """\
-Compare two rollout JSONL files task by task.
-
-Counts identical, flipped, masked and missing tasks and prints the losing
-side's verifier output for every flip. A report, not a gate: the exit status
-is 0 whatever it says, unless --fail-on asks for more; it is 1 when an input
-cannot be read or an output cannot be written.
-
-Examples:
-  # Old server vs new one on the same tasks
-  gym dev compare old/rollouts.jsonl new/rollouts.jsonl
-
-  # Look for verifier logs in a server's folder too, keep 30 log lines per
-  # flip, and also write a machine-readable summary
-  gym dev compare old.jsonl new.jsonl \\
-      --logs-root servers/terminal-bench --tail 30 --json compare.json
-
-  # Join on an explicit field when auto-detection picks the wrong one
-  gym dev compare old.jsonl new.jsonl --key verifier_metadata.instance_id
-
-  # A run's folder against compressed shards; fail if the new side lost tasks
-  gym dev compare old_run/ "new_run/part-*.jsonl.zst" --fail-on "lost>3"
-"""
-
-
-class Option(NamedTuple):
-    """One option.
-
-    Attributes:
-        flag: How it is given on the command line; None for an argument that is told by its place.
-        kind: `text` (never empty), `count` (a whole number, 0 or more), `number` (1 or more), `size` (of bytes, 1 or
-            more), `amount` (any number, 0 or more), `switch` (given or not), `rule` (of the gate), `category` (of
-            tasks) or `order` (of flips).
-        group: The heading of the help under which it stands.
-        description: What it does, as the help says it.
-        metavar: What its value is called in the help.
-        default: Its value when it is not given; a switch is off.
-        many: Whether it may be given several times; its value is a tuple.
-        or_one: Whether a config may hold a single value of it, or None for none, instead of a tuple.
-    """
-
-    flag: str | None
-    kind: Literal["text", "count", "number", "size", "amount", "switch", "rule", "category", "order"]
-    group: str
-    description: str
-    metavar: str = ""
-    default: int | float | str | None = None
-    many: bool = False
-    or_one: bool = False
-
-    def unset(self) -> Any:
-        """The value of an option that is not given."""
-        if self.many:
-            return ()
-        return False if self.kind == "switch" else self.default
-
-    def type_of(self, one: Any) -> Any:
-        """The type of its value, where one value that is given is of type `one`."""
-        if self.many:
-            return tuple[one, ...]
-        return one if self.flag is None or self.unset() is not None else one | None
-
-    def told(self) -> str:
-        """What it does, its default, and whether it may be repeated."""
-        value = size_text(self.default) if self.kind == "size" and isinstance(self.default, int) else self.default
-        default = f" Default: {value}." if value is not None else ""
-        return f"{self.description}{default}{' May be given several times.' if self.many else ''}"
-
+__all__ = ["COLORS", "DESCRIPTION", "OPTIONS", "ORDERS", "SHOW_DESCRIPTION", "TABLES", "Option", "shown_again"]
 
 _RUNS, _TASKS, _READING = "runs", "which row is which task", "reading"
 _FIGURES = "whether the difference is real"
 _SHOWN, _WRITTEN, _GATE = "what the report shows", "what is written", "gate"
-
-#: The orders in which flips may stand.
-ORDERS = ("size", "label")
 
 #: By the name of the config's field.
 OPTIONS = {
@@ -264,9 +193,60 @@ OPTIONS = {
         metavar="CATEGORY",
         many=True,
     ),
+    "color": Option(
+        "--color",
+        "color",
+        _SHOWN,
+        "Colour the report: always, never, or auto, on a terminal unless NO_COLOR says otherwise.",
+        metavar="WHEN",
+        default="auto",
+    ),
     "json_output": Option("--json", "text", _WRITTEN, "Write a JSON summary to this file as well.", metavar="PATH"),
     "json_stdout": Option(
         "--json-stdout", "switch", _WRITTEN, "Print the JSON summary to standard output instead of the report."
+    ),
+    "html": Option(
+        "--html",
+        "text",
+        _WRITTEN,
+        "Write the comparison as a page: one file that opens without a network.",
+        metavar="PATH",
+    ),
+    "html_limit": Option(
+        "--html-limit",
+        "number",
+        _WRITTEN,
+        "How many megabytes of data a page has at most: transcripts are left out first, then verifier output.",
+        metavar="MB",
+        default=20,
+    ),
+    "markdown": Option(
+        "--markdown",
+        "text",
+        _WRITTEN,
+        "Write the comparison as a comment for a pull request to this file, or with - to standard output instead of "
+        "the report.",
+        metavar="PATH",
+    ),
+    "junit": Option(
+        "--junit",
+        "text",
+        _WRITTEN,
+        "Write JUnit XML to this file: a test case a task, lost flips as failures, masked and missing as skipped.",
+        metavar="PATH",
+    ),
+    "table": Option(
+        "--table",
+        "table",
+        _WRITTEN,
+        "Write one row a task to this file: .csv, .jsonl or .parquet.",
+        metavar="PATH",
+    ),
+    "transcripts": Option(
+        "--transcripts",
+        "switch",
+        _WRITTEN,
+        "Keep what the agents did at flips in the JSON summary too, as far as a page would have it.",
     ),
     "rerun": Option(
         "--rerun",
@@ -291,3 +271,15 @@ OPTIONS = {
         metavar="FILE",
     ),
 }
+
+#: What a summary cannot be asked for again: it holds what it was made with.
+_NOT_AGAIN = {"logs_root", "transcripts", "json_output", "json_stdout"}
+
+
+def shown_again() -> dict[str, Option]:
+    """The options of `show`: those on what is shown and written."""
+    return {
+        name: option
+        for name, option in OPTIONS.items()
+        if option.group in {_SHOWN, _WRITTEN} and name not in _NOT_AGAIN
+    }

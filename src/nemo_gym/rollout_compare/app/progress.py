@@ -18,6 +18,32 @@ if TYPE_CHECKING:
 
 _SHOWN_AFTER_S = 1.0
 _SHOWN_EVERY_S = 0.1
+_CLEAR = "\r\x1b[K"
+
+
+@contextmanager
+def stage_names(*, quiet: bool = False, clock: Callable[[], float] = time.monotonic) -> Iterator[Callable[[str], None]]:
+    """Something to tell what is done after reading: its name stands where the bars stood until the report comes.
+
+    As with the bars nothing is shown within the first second, and nothing is left on the screen.
+    """
+    stream, begun, shown = sys.stderr, clock(), []
+    if quiet or stream is None or not stream.isatty():
+        yield lambda _: None
+        return
+
+    def tell(name: str) -> None:
+        if clock() - begun >= _SHOWN_AFTER_S:
+            shown.append(name)
+            stream.write(f"{_CLEAR}{name}")
+            stream.flush()
+
+    try:
+        yield tell
+    finally:
+        if shown:
+            stream.write(_CLEAR)
+            stream.flush()
 
 
 @contextmanager

@@ -72,6 +72,20 @@ def is_utf8(out: TextIO) -> bool:
     return encoding is None or encoding.lower().replace("-", "").startswith("utf")
 
 
+def wants_color(when: str, out: TextIO) -> bool:
+    """Whether what is written to a stream is coloured: on a terminal, unless an option or the environment says so.
+
+    `NO_COLOR` and `FORCE_COLOR` count where they are set and not empty, as no-color.org and force-color.org have it.
+    """
+    if when != "auto":
+        return when == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return os.environ.get("TERM") != "dumb" and out.isatty()
+
+
 def write_stream(out: TextIO | None, lines: Iterable[str]) -> None:
     """Write lines to a stream; what its encoding cannot carry is written as an escape.
 

@@ -41,8 +41,15 @@ if TYPE_CHECKING:  # what is made below, for type checkers; a test holds it agai
         hide_noise: bool = False
         sort: str = "size"
         only: tuple[str, ...] = ()
+        color: str = "auto"
         json_output: str | None = None
         json_stdout: bool = False
+        html: str | None = None
+        html_limit: int = 20
+        markdown: str | None = None
+        junit: str | None = None
+        table: str | None = None
+        transcripts: bool = False
         rerun: str | None = None
         fail_on: tuple[str, ...] = ()
         allow: str | None = None
@@ -58,6 +65,8 @@ else:
         "rule": str,
         "category": str,
         "order": str,
+        "color": str,
+        "table": str,
     }
 
     def _field(name: str, option: Option) -> tuple[Any, ...]:

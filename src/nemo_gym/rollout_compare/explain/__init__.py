@@ -3,6 +3,7 @@
 * `findings`: a result to one with findings
 * `evidence`: a row to its verifier's output, safe to print
 * `transcripts`: transcripts to where the agents parted
+* `steps`: both transcripts of a flip, side by side
 * `logs`: verifier logs on disk: found, judged safe, read from the end
 * `triage`: single tests, signatures, clusters
 """
@@ -10,6 +11,7 @@
 from nemo_gym.rollout_compare.explain.evidence import Roots, is_silent, source_text, tail_lines, verifier_output
 from nemo_gym.rollout_compare.explain.findings import explain_flips, with_findings
 from nemo_gym.rollout_compare.explain.logs import LogRoots
+from nemo_gym.rollout_compare.explain.steps import with_steps
 from nemo_gym.rollout_compare.explain.transcripts import aligned, parted, transcript_of, with_transcripts
 
 __all__ = [
@@ -24,5 +26,6 @@ __all__ = [
     "transcript_of",
     "verifier_output",
     "with_findings",
+    "with_steps",
     "with_transcripts",
 ]

@@ -86,13 +86,13 @@ def with_findings(
     """The result with the reasons of its flips, and a note on tasks of which only single tests differ.
 
     Args:
-        result: A comparison. What an earlier call found is found anew.
+        result: A comparison. What an earlier call found is found anew, but for a result that is from a summary.
         roots: Where each side's logs are looked for.
         tail: How many lines of verifier output are kept for each side of a flip; 0 for none.
         jobs: How many processes may read at a time.
     """
     tasks = [*(flip.rows for flip in result.flips), *result.agreeing]
-    if not tasks:
+    if not tasks or not result.rows_at_hand:
         return result
     told = _findings(tasks, roots, tail, jobs)
     flips = tuple(map(_explained, result.flips, told))

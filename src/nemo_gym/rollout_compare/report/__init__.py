@@ -2,11 +2,17 @@
 
 * `terminal`: the report that people read
 * `summary`: the JSON summary
-* `shape`: the types of the summary
-* `jsonschema`: the schema, made from these types
-* `notes`: the words of notes
-* `renderers`: the table of what can be written to a file
+* `facts`: what the summary's other keys say in words, as facts
+* `frames`: one row a task: tables, data frames, notebooks
+* `html`: the page
+* `jsonschema`: the schema of the JSON summary
+* `junit`: JUnit XML
+* `markdown`: a comment for a pull request
+* `notes`: the words for notes
+* `reading`: a summary to the result that it was made from
+* `renderers`: what can be written beside the report
 * `rerun`: the list of tasks to run again
+* `shape`: the types of the JSON summary
 """
 
 from __future__ import annotations
@@ -15,12 +21,16 @@ from nemo_gym.rollout_compare.explain import Roots, explain_flips
 from nemo_gym.rollout_compare.report.notes import note_text
 from nemo_gym.rollout_compare.report.renderers import RENDERERS
 from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines, summary_schema
+from nemo_gym.rollout_compare.report.terminal.color import colored
+from nemo_gym.rollout_compare.report.terminal.flips import by_size
 from nemo_gym.rollout_compare.report.terminal.text import Shown, report_lines
 from nemo_gym.rollout_compare.schema import DEFAULT_TAIL, CompareResult
 
 __all__ = [
     "RENDERERS",
     "Shown",
+    "by_size",
+    "colored",
     "note_text",
     "render_report",
     "report_lines",

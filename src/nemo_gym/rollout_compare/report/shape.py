@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
+from nemo_gym.rollout_compare.report.facts import Facts, TranscriptSummary
 from nemo_gym.rollout_compare.schema import (
     Category,
     Cluster,
@@ -149,6 +150,7 @@ class ChangeSummary(Struct, frozen=True):
         old_values: How many values the old run's rows have.
         new_values: The same of the new run.
         tasks: For how many tasks the values differ.
+        total: How many tasks tell of the setting on both sides.
         first_difference: Where a long text first differs, the first character being 1, in the first such task; null
             for other settings, and where it was not looked up.
     """
@@ -159,6 +161,7 @@ class ChangeSummary(Struct, frozen=True):
     old_values: Count
     new_values: Count
     tasks: Count
+    total: Count
     first_difference: int | None
 
 
@@ -258,6 +261,8 @@ class Summary(Struct, frozen=True):
         gate: What `--fail-on` asked for, and whether it holds.
         notes: What a reader must know, as text, with every task that it is about.
         tasks: Every task, in the order of the labels; anonymous failures come last.
+        transcripts: What the agents did at tasks that flipped, as far as `--transcripts` asked for it.
+        facts: What the other keys say in words or not at all, for programs.
     """
 
     schema_version: Literal[1]
@@ -276,3 +281,5 @@ class Summary(Struct, frozen=True):
     gate: Gate
     notes: list[str]
     tasks: list[TaskSummary]
+    transcripts: list[TranscriptSummary]
+    facts: Facts

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from msgspec import to_builtins
 
+from nemo_gym.rollout_compare.report.facts import TranscriptSummary, facts_of
 from nemo_gym.rollout_compare.report.notes import note_text, solved_text
 from nemo_gym.rollout_compare.report.shape import (
     ChangeSummary,
@@ -67,6 +68,11 @@ def summary_dict(result: CompareResult) -> dict[str, Any]:
         gate=Gate(not any(rule.tripped for rule in result.gate), list(result.gate)),
         notes=[note_text(note) for note in result.notes],
         tasks=[_task(task) for task in result.tasks],
+        transcripts=[
+            TranscriptSummary(task, list(both.old), list(both.new), list(both.rows))
+            for task, both in result.transcripts.items()
+        ],
+        facts=facts_of(result),
     )
     plain: dict[str, Any] = _plain(to_builtins(summary))
     return plain
@@ -112,6 +118,7 @@ def _change(change: Change) -> ChangeSummary:
         change.old_values,
         change.new_values,
         change.tasks,
+        change.total,
         change.first_difference,
     )
 

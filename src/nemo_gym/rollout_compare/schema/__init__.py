@@ -3,12 +3,14 @@
 * `batch`: rows as a reader hands them over, and where they can be read again
 * `identity`: what tells tasks and attempts apart
 * `task_input`: what the system was asked, as a number and as a label
-* `marks`: what a row says against its own result
-* `side`: old and new
 * `changes`: settings that differ, costs, where agents parted
 * `settings`: what an attempt was run with, as short texts
-* `result`: tasks, their sides and categories, the result
+* `marks`: what a row says against its own result
+* `side`: old and new
+* `tasks`: a task in both runs, its sides and its category
+* `result`: flips, clusters, the result
 * `figures`: evidence, changed tests, what a gate made of a result
+* `transcripts`: what the agents did, side by side
 * `statistics`: the figures of a comparison
 * `subsets`: those of groups of tasks
 * `verdicts`: what may be said of the new side, and why a figure is null
@@ -39,17 +41,11 @@ from nemo_gym.rollout_compare.schema.notes import FaultKind, KeyFault, KeyKind, 
 from nemo_gym.rollout_compare.schema.provenance import Provenance, ReadFile, RunSource
 from nemo_gym.rollout_compare.schema.result import (
     DEFAULT_TAIL,
-    REWARD_TOLERANCE,
-    Category,
     Cluster,
     CompareResult,
     Flip,
-    Measured,
     OtherReasons,
-    TaskComparison,
     TaskRows,
-    TaskSide,
-    reward_text,
 )
 from nemo_gym.rollout_compare.schema.settings import (
     NONE,
@@ -78,6 +74,15 @@ from nemo_gym.rollout_compare.schema.statistics import (
 )
 from nemo_gym.rollout_compare.schema.subsets import Clustered, Subset, Subsets
 from nemo_gym.rollout_compare.schema.task_input import input_label, input_labels, input_numbers, task_input
+from nemo_gym.rollout_compare.schema.tasks import (
+    REWARD_TOLERANCE,
+    Category,
+    Measured,
+    TaskComparison,
+    TaskSide,
+    reward_text,
+)
+from nemo_gym.rollout_compare.schema.transcripts import Transcripts
 from nemo_gym.rollout_compare.schema.verdicts import Conclusion, IntervalKind, Margin, SignificanceTest, Verdict, Why
 
 __all__ = [
@@ -148,6 +153,7 @@ __all__ = [
     "TestChanges",
     "TestRate",
     "ToDecide",
+    "Transcripts",
     "Truncated",
     "Twins",
     "Unmeasured",

@@ -78,7 +78,12 @@ class KeyFault(Struct, frozen=True):
 
 
 class PassedKey(Struct, frozen=True):
-    """A field that was asked before the key, and why it is not the key."""
+    """A field that was asked before the key, and why it is not the key.
+
+    Attributes:
+        field: The field.
+        fault: Why it is not the key.
+    """
 
     field: str
     fault: KeyFault

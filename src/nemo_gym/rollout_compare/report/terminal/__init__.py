@@ -8,5 +8,6 @@
 * `masked`: masked tasks
 * `provenance`: where each run's rows are from
 * `flips`: flips: what they have in common, then one by one
+* `color`: the same lines in colours
 * `words`: words and forms that the sections share
 """

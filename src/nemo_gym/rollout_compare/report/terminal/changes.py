@@ -100,7 +100,7 @@ def cost_lines(result: CompareResult) -> Iterator[str]:
     why = {cost.ratio.reason if cost.ratio.times is None else None for cost in costs}
     said_once = len(why) == 1 and None not in why
     for cost in costs:
-        yield from _cost(cost, say_why=not said_once)
+        yield from cost_text(cost, say_why=not said_once)
     if said_once:
         yield f"no ratio: {why.pop()}"
     if cut and (cut.old or cut.new):
@@ -111,7 +111,8 @@ def cost_lines(result: CompareResult) -> Iterator[str]:
         yield f"answers cut off by a limit: {sides}"
 
 
-def _cost(cost: Cost, *, say_why: bool) -> Iterator[str]:
+def cost_text(cost: Cost, *, say_why: bool = False) -> Iterator[str]:
+    """What the runs cost by one measure: a line, and what qualifies it."""
     text = f"{_amount(cost.measure, cost.mean_old)} -> {_amount(cost.measure, cost.mean_new)}"
     if cost.ratio.times is not None or say_why:
         text += f", {_times(cost, cost.ratio)}"

@@ -36,6 +36,9 @@ class Shown(Struct, frozen=True):
         sort: In which order flips stand: `size`, those beyond noise first, then the largest changes, or `label`.
         both_sides: Whether the winning side's verifier output stands under the losing side's.
         title: What the report calls itself: the command as it was called.
+        html_limit: How many megabytes of data a page has at most.
+        table: What kind of table is written, as the end of its name says it.
+        color: Whether the report is coloured.
     """
 
     categories: Collection[str] = ()
@@ -45,6 +48,9 @@ class Shown(Struct, frozen=True):
     title: str = "gym dev compare"
     hide_noise: bool = False
     sort: str = BY_SIZE
+    html_limit: int = 20
+    table: str = ".csv"
+    color: bool = False
 
     def sides(self) -> int:
         """Of how many sides a flip shows the verifier output, the losing one first."""
@@ -63,11 +69,7 @@ def report_lines(result: CompareResult, shown: Shown | None = None) -> Iterator[
     if result.run:
         yield f"old: {source_text(result.run.old)}"
         yield f"new: {source_text(result.run.new)}"
-    yield f"join key: {_key(result, Side.OLD)}, {_key(result, Side.NEW)}"
-    yield from _join_check(result.join_check)
-    if result.statistics and result.statistics.lower_is_better:
-        yield "reward: lower is better"
-    yield from settings_lines(result)
+    yield from join_lines(result)
     yield from (f"note: {_note(note)}" for note in result.notes)
     yield ""
     yield from _table(result.counts())
@@ -85,6 +87,15 @@ def report_lines(result: CompareResult, shown: Shown | None = None) -> Iterator[
     if decision is not None:
         yield ""
         yield decision
+
+
+def join_lines(result: CompareResult) -> Iterator[str]:
+    """How the tasks were joined, and whether they are the same tasks."""
+    yield f"join key: {_key(result, Side.OLD)}, {_key(result, Side.NEW)}"
+    yield from _join_check(result.join_check)
+    if result.statistics and result.statistics.lower_is_better:
+        yield "reward: lower is better"
+    yield from settings_lines(result)
 
 
 def _flips(result: CompareResult, shown: Shown) -> Iterator[str]:

@@ -1,0 +1,193 @@
+"""What a page says of a result, as plain values. Sentences are those of the report; the page's script draws the rest.
+
+Tasks are lists, because there may be many: the order of their parts is that of `_task` and `_side`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import to_builtins
+
+from nemo_gym.rollout_compare.explain import source_text as evidence_source
+from nemo_gym.rollout_compare.report.html import safe
+from nemo_gym.rollout_compare.report.notes import TASKS_IN_JSON_ONLY, note_message, note_names
+from nemo_gym.rollout_compare.report.terminal.changes import change_text, cost_text, parted_lines
+from nemo_gym.rollout_compare.report.terminal.decision import decision_text, means_text, verdict_text
+from nemo_gym.rollout_compare.report.terminal.difference import difference_lines, repeats_text
+from nemo_gym.rollout_compare.report.terminal.flips import by_size, within_noise
+from nemo_gym.rollout_compare.report.terminal.provenance import source_text
+from nemo_gym.rollout_compare.report.terminal.text import join_lines
+from nemo_gym.rollout_compare.report.terminal.words import counted, listed
+from nemo_gym.rollout_compare.schema import (
+    Category,
+    CompareResult,
+    Cost,
+    Evidence,
+    Flip,
+    Note,
+    Side,
+    Step,
+    TaskComparison,
+    TaskSide,
+    Transcripts,
+    Verdict,
+    reward_text,
+)
+
+_TONES = {Verdict.WORSE: "lost", Verdict.BETTER: "won"}
+
+
+def contents(result: CompareResult, title: str) -> dict[str, Any]:
+    """Everything but transcripts."""
+    numbers = {task.task: number for number, task in enumerate(result.tasks)}
+    figures = result.statistics
+    return {
+        "title": title,
+        "head": _head(result),
+        "about": _about(result),
+        "notes": [safe.text(_note(note), 4000) for note in result.notes],
+        "counts": result.counts(),
+        "figures": safe.names(to_builtins(figures)) if figures else None,
+        "changes": [_named(change_text(change)) for change in result.changes],
+        "costs": [_cost(cost) for cost in result.costs if cost.mean_old or cost.mean_new],
+        "gate": [safe.names([rule.rule, str(rule.value), rule.tripped]) for rule in result.gate],
+        "tasksets": result.keyed_by_taskset,
+        "tasks": [_task(task) for task in result.tasks],
+        "differ": [numbers[task] for task in result.join_check.tasks_differ if task in numbers],
+        "flips": {str(numbers[flip.task]): _flip(flip) for flip in result.flips},
+        "clusters": [
+            [safe.name(one.signature), [numbers[task] for task in one.tasks if task in numbers]]
+            for one in result.clusters
+        ],
+        "other_reasons": [
+            [*map(safe.name, (one.old_signature, one.new_signature)), [numbers[task] for task in one.tasks]]
+            for one in result.other_reasons
+        ],
+    }
+
+
+def transcripts_by_size(result: CompareResult) -> list[tuple[str, dict[str, Any]]]:
+    """The transcripts of flips by the numbers of their tasks, the largest flips beyond noise first."""
+    numbers = {task.task: number for number, task in enumerate(result.tasks)}
+    told = [flip for flip in result.flips if flip.task in result.transcripts]
+    return [
+        (str(numbers[flip.task]), _transcripts(result.transcripts[flip.task])) for flip in sorted(told, key=by_size)
+    ]
+
+
+def _head(result: CompareResult) -> dict[str, Any]:
+    figures, decision = result.statistics, decision_text(result)
+    if figures is None or decision is None:
+        return {"verdict": counted(len(result.tasks), "task"), "means": "", "tone": "", "lines": []}
+    verdict, means = verdict_text(figures), means_text(figures)
+    rest = decision.removeprefix(f"{verdict}: {means}").removeprefix("; ")
+    _, _, _, *lines = difference_lines(result)
+    means, _, more = means.partition("; ")
+    lines = [more, *lines] if more else lines
+    return {
+        "verdict": safe.name(verdict),
+        "means": means.replace("->", "to"),
+        "tasks": safe.name(rest),
+        "tone": _TONES.get(figures.verdict, ""),
+        "lines": [safe.name(line.replace(" -> ", " to ")) for line in _sentences(lines)],
+    }
+
+
+def _sentences(lines: Sequence[str]) -> list[str]:
+    """The lines on the difference but for the tables of subsets, which are drawn."""
+    return [line for line in lines if not line.startswith(("  ", "by "))]
+
+
+def _about(result: CompareResult) -> list[list[str]]:
+    """What was compared: each with what it is called."""
+    told = []
+    if result.run:
+        for side, source in ((Side.OLD, result.run.old), (Side.NEW, result.run.new)):
+            told.append([side.value, f"{source_text(source)}, {counted(source.rows, 'row')}"])
+        if result.run.options:
+            given = ", ".join(f"{key}={value}" for key, value in result.run.options.items())
+            told.append(["options", given])
+    else:
+        told = [["old", counted(result.old_rows, "row")], ["new", counted(result.new_rows, "row")]]
+    for line in join_lines(result):
+        what, _, how = line.partition(": ")
+        told.append([what, how])
+    return [[what, safe.name(how)] for what, how in told]
+
+
+def _note(note: Note) -> str:
+    names = () if note.kind in TASKS_IN_JSON_ONLY else note_names(note)
+    message = safe.name(note_message(note))
+    return f"{message}: {listed(names, 100)}" if names else message
+
+
+def _task(task: TaskComparison) -> list[Any]:
+    return [
+        safe.name(task.task) or "''",
+        list(Category).index(task.category),
+        task.winner.value if task.winner else None,
+        _side(task.old),
+        _side(task.new),
+    ]
+
+
+def _side(side: TaskSide | None) -> list[Any] | None:
+    """Reward as a number and as text, rows, then what is said against them; ends that say nothing are left out."""
+    if side is None:
+        return None
+    solved = f"{side.solved}/{side.rows}" if side.repeated and side.solved is not None else None
+    said = [side.masked, side.agent_error, side.failure_kind]
+    told = [side.reward, solved or reward_text(side.reward), side.rows, *(text and safe.name(text) for text in said)]
+    while told[-1] is None:
+        told.pop()
+    return told
+
+
+def _flip(flip: Flip) -> dict[str, Any]:
+    tests = flip.tests
+    return {
+        "old": _evidence(flip.old),
+        "new": _evidence(flip.new),
+        "broken": [safe.name(one) for one in tests.broken] if tests else [],
+        "fixed": [safe.name(one) for one in tests.fixed] if tests else [],
+        "not_run": [safe.name(one) for one in tests.not_run] if tests else [],
+        "rates": [safe.name(f"{one.test}: {one.old} to {one.new}") for one in tests.changed] if tests else [],
+        "same_answer": flip.same_answer,
+        "signature": safe.name(flip.signature) if flip.signature else None,
+        "repeats": repeats_text(flip.repeats).replace(" -> ", " to ") if flip.repeats else None,
+        "noise": within_noise(flip),
+        "parted": safe.name(" ".join(parted_lines(flip.parted, 400)).strip()) if flip.parted else None,
+    }
+
+
+def _named(line: str) -> list[str]:
+    """A line of the report, `WHAT: HOW`, as its two parts."""
+    what, _, how = line.partition(": ")
+    return [safe.name(what), safe.name(how.replace(" -> ", " to "))]
+
+
+def _cost(cost: Cost) -> list[Any]:
+    """What it is called, what it was, and the ratio with its interval as far as there is one."""
+    ratio = cost.ratio
+    return [*_named(next(cost_text(cost))), ratio.times, ratio.ci_low, ratio.ci_high]
+
+
+def _evidence(evidence: Evidence | None) -> dict[str, Any] | None:
+    if evidence is None:
+        return None
+    return {
+        "source": safe.name(evidence_source(evidence)) if evidence.source else None,
+        "why": safe.name(evidence.unavailable) if evidence.unavailable else None,
+        "lines": [safe.name(line) if len(line) > 2 * safe.NAME_LIMIT else line for line in evidence.lines],
+    }
+
+
+def _transcripts(both: Transcripts) -> dict[str, Any]:
+    return {"old": list(map(_step, both.old)), "new": list(map(_step, both.new)), "rows": list(map(list, both.rows))}
+
+
+def _step(step: Step) -> list[str | None]:
+    parts = (step.role, step.text, step.tool, step.arguments, step.output)
+    return [part and safe.text(part) for part in parts]

@@ -1,0 +1,98 @@
+"""The page as a file: its policy, its data, its size. What it does is tried in tests/browser."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from hashlib import sha256
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from nemo_gym.rollout_compare import CompareResult, compare_rollouts, explain_flips
+from nemo_gym.rollout_compare.report.html import safe
+from nemo_gym.rollout_compare.report.html.page import page
+from nemo_gym.rollout_compare.schema import Step, Transcripts
+
+MB = 1_000_000
+
+
+def flips(count: int, label: str = "task") -> CompareResult:
+    old, new = (
+        [{"task_id": f"{label}-{i}", "reward": reward, "test_output": f"{word} t.py::a"} for i in range(count)]
+        for reward, word in ((1.0, "PASSED"), (0.0, "FAILED"))
+    )
+    return explain_flips(compare_rollouts(old, new), [])
+
+
+def data_of(text: str) -> dict[str, Any]:
+    (found,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
+    data: dict[str, Any] = json.loads(found)
+    return data
+
+
+def test_the_policy_allows_the_page_s_own_script_and_style_alone() -> None:
+    text = page(flips(2), "x", MB).decode()
+    (policy,) = re.findall('http-equiv="Content-Security-Policy" content="(.*?)"', text)
+    (style,) = re.findall("<style>(.*?)</style>", text, re.DOTALL)
+    *_, script = re.findall("<script>(.*?)</script>", text, re.DOTALL)
+    hashes = [b64encode(sha256(part.encode()).digest()).decode() for part in (script, style)]
+    assert policy.split("; ")[:3] == [
+        "default-src 'none'",
+        *(f"{kind}-src 'sha256-{one}'" for kind, one in zip(("script", "style"), hashes, strict=True)),
+    ]
+    assert "unsafe" not in policy
+    for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "fetch(", "XMLHttpRequest"):
+        assert word not in script
+
+
+def test_no_text_of_a_run_stands_outside_the_data() -> None:
+    hostile = "</script><img src=x>{{script}}\u2028\ud800"
+    text = page(flips(1, hostile), hostile, MB).decode()
+    assert "<img" not in text
+    assert text.count("<script") == text.count("</script>") == 2
+    assert data_of(text)["tasks"][0][0] == "</script><img src=x>{{script}}\\u2028\\ud800-0"
+
+
+def test_transcripts_are_left_out_before_verifier_output() -> None:
+    result = flips(3)
+    steps = (Step("assistant", "y" * 30_000, "bash", '{"a": 1}', "z"),)
+    result = replace(result, transcripts={f"task-{i}": Transcripts(steps, steps, ((0, 0),)) for i in range(3)})
+    whole = data_of(page(result, "x", MB).decode())
+    assert sorted(whole["transcripts"]) == ["0", "1", "2"]
+    assert whole["left_out"] == []
+    assert "10,000 characters left out" in whole["transcripts"]["0"]["old"][0][1]
+    some = data_of(page(result, "x", 60_000).decode())
+    assert sorted(some["transcripts"]) == ["0"]
+    assert some["left_out"] == [
+        "The transcripts of 2 flips were left out to keep the page small; --html-limit keeps more."
+    ]
+    assert some["flips"]["2"]["new"]["lines"] == ["FAILED t.py::a"]
+    least = data_of(page(result, "x", 10).decode())
+    assert least["transcripts"] == {}
+    assert least["left_out"][0] == "The verifier output of 3 flips was left out to keep the page small."
+    assert [least["flips"][i]["new"]["lines"] for i in "012"] == [[], [], []]
+
+
+def test_a_result_without_figures_has_a_page() -> None:
+    result = replace(flips(1), statistics=None)
+    assert data_of(page(result, "x", MB).decode())["head"]["verdict"] == "1 task"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\r\nb\tc", "a\nb\tc"),
+        ("\x1b[31mred\x1b[0m\x07", "red\\x07"),
+        ("\u202e", "\\u202e"),
+        ("a" * 50, "a" * 10 + "\n... (30 characters left out) ...\n" + "a" * 10),
+    ],
+)
+def test_long_texts_keep_their_lines_and_nothing_that_acts(text: str, shown: str) -> None:
+    assert safe.text(text, 20) == shown
+
+
+def test_data_can_end_no_block() -> None:
+    assert safe.as_json(["</script>&"]) == '["\\u003c/script\\u003e\\u0026"]'

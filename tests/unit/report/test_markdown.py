@@ -1,0 +1,143 @@
+"""The comment: what it says, that it renders as meant, and that nothing in the data can act or break out."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from nemo_gym.rollout_compare import CompareResult, compare_rollouts, explain_flips
+from nemo_gym.rollout_compare.report.markdown import LIMIT, code, markdown_lines, plain
+from tests.support import compare, write_rows
+
+GFM = MarkdownIt("gfm-like", {"linkify": False, "html": True})
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</details></details><h1>big</h1>",
+    "| cell | `break` ``two`` |",
+    "```\n# heading\n```",
+    "@everyone #1 GH-2 https://example.invalid [x](javascript:alert(1)) ![i](http://x.invalid/y.png)",
+    "-->",
+    "`",
+    "``",
+    " ",
+    "\\`\\",
+    "\u202eevil\n\n# heading",
+    "lone \ud800",
+]
+
+
+def comment(result: CompareResult) -> str:
+    return "\n".join(markdown_lines(result, "gym dev compare")) + "\n"
+
+
+def flips(count: int, text: str = "", labels: list[str] | None = None) -> CompareResult:
+    names = labels or [f"task-{i}" for i in range(count)]
+    old = [
+        {"task_id": f"{name}~{i}", "reward": 1.0, "test_output": f"PASSED t.py::{name}"} for i, name in enumerate(names)
+    ]
+    new = [
+        {
+            "task_id": f"{name}~{i}",
+            "reward": 0.0,
+            "error": text,
+            "test_output": f"FAILED t.py::{name}\n{text}\nE   {name}",
+        }
+        for i, name in enumerate(names)
+    ]
+    return explain_flips(compare_rollouts(old, new), [])
+
+
+def test_it_says_the_decision_first_then_counts_then_folded_flips() -> None:
+    html = GFM.render(comment(flips(3)))
+    assert html.startswith("<h3>cannot tell: ")
+    assert re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", html) == [
+        "identical", "flipped", "with agent error", "masked", "missing", "0", "3 (lost 3, won 0)", "0", "0", "0",
+    ]  # fmt: skip
+    assert re.findall("<summary>(.*?)</summary>", html)[-2:] == ["Flips (3)", "What was compared"]
+    assert html.count("<details>") == html.count("</details>")
+    assert "<code>task-0~0</code></strong>: old 1.0, new 0.0, old wins" in html
+    assert '<code class="language-text">FAILED t.py::task-0\n' in html
+
+
+def tags_of(html: str) -> set[str]:
+    return set(re.findall(r"<(\w+)", html))
+
+
+def test_hostile_text_stands_in_code_and_nowhere_else() -> None:
+    result = flips(0, "\n".join(HOSTILE), HOSTILE)
+    html = GFM.render(comment(result))
+    assert tags_of(html) <= {
+        "h3", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "p", "strong", "code", "pre", "details",
+        "summary", "br",
+    }  # fmt: skip
+    outside = re.sub(r"<code[^>]*>.*?</code>", "", html, flags=re.DOTALL)
+    for word in ("everyone", "alert", "example.invalid", "heading", "evil", "cell", "GH-2"):
+        assert word not in outside, word
+    assert html.count("<details>") == html.count("</details>") == outside.count("<details>")
+    assert "\u202e" not in html
+
+
+@given(st.text(st.sampled_from("`ab <|\\*_[]()@#\n~&")))
+def test_code_is_the_text_itself(text: str) -> None:
+    """Inline: whatever the text, one code span with it, white space at its ends and line ends as they are shown."""
+    shown = text.replace("\n", "\\n") or "''"
+    tokens = GFM.parseInline(f"a {code(text)} b")[0].children or []
+    assert [token.type for token in tokens] == ["text", "code_inline", "text"]
+    assert tokens[1].content.strip(" ") == shown.strip(" ")
+
+
+@given(st.text(st.sampled_from("ab *_`[]()<>#+-.!|~$:/\\1@&")))
+def test_a_sentence_renders_as_itself(text: str) -> None:
+    html = GFM.render(f"* x{plain(text)}y")
+    assert tags_of(html) <= {"ul", "li"}
+    from html import unescape
+
+    shown = unescape(re.sub("<[^>]*>", "", html)).strip().replace("\u200b", "")
+    assert " ".join(shown.split()) == " ".join(f"x{text}y".split())
+
+
+@pytest.mark.parametrize("count", [1, 100, 10_000])
+def test_it_never_grows_beyond_its_limit_and_says_what_it_left_out(count: int) -> None:
+    text = comment(flips(count, "long " * 90))
+    assert len(text) <= LIMIT
+    left_out = re.search(r"Left out, because a comment has an end: (.*)\. `--html` or", text)
+    assert (left_out is not None) == (count > 1)
+    if left_out:
+        shown = text.count("old wins")
+        assert f"{count - shown} flips" in left_out[1]
+    html = GFM.render(text)
+    assert html.count("<details>") == html.count("</details>")
+
+
+def test_it_can_be_printed_instead_of_the_report(tmp_path: Path) -> None:
+    old, new = (
+        write_rows(tmp_path / f"{n}.jsonl", [{"task_id": "a", "reward": r}]) for n, r in (("o", 1.0), ("n", 0.0))
+    )
+    done = compare(old, new, "--markdown", "-", "--json", tmp_path / "s.json", "--fail-on", "lost")
+    assert done.stdout.startswith("### cannot tell")
+    assert "**Gate: broken**: `lost` (`1`)" in done.stdout
+    assert done.stderr == f"wrote {tmp_path / 's.json'}\ngate: lost: 1 task\n"
+    compare(old, new, "--markdown", tmp_path / "c.md", "--fail-on", "lost")
+    assert (tmp_path / "c.md").read_text() == done.stdout
+
+
+def test_subsets_stand_in_a_block() -> None:
+    rows = [{"task_id": f"t{i}", "reward": float(i % 2), "kind": "ab"[i // 12]} for i in range(24)]
+    text = "\n".join(_subset_comment(rows))
+    assert "```text\nby kind" in text
+
+
+def _subset_comment(rows: list[dict[str, object]]) -> list[str]:
+    from tempfile import TemporaryDirectory
+
+    from nemo_gym.rollout_compare import compare_files
+
+    with TemporaryDirectory() as folder:
+        path = write_rows(Path(folder) / "r.jsonl", rows)
+        return list(markdown_lines(compare_files(path, path, by=["kind"]), "x"))
