@@ -24,6 +24,8 @@ BESIDE = ["_rollout_compare_beside.py", "nemo_gym/rollout_compare.txt", "rollout
 
 FIND_FILES = """
 import importlib.resources
+from nemo_gym.rollout_compare import summary_schema
+
 package = importlib.resources.files("nemo_gym.rollout_compare")
 print(package.joinpath("py.typed").is_file())
 print(bool(summary_schema()))

@@ -44,6 +44,8 @@ SURFACE: dict[str, tuple[str, Any]] = {
 
 #: What an option may be given; texts, numbers and switches aside.
 VALUES: dict[str, list[Any]] = {
+    "color": ["always", "never"],
+    "table": ["a.csv", "b.jsonl"],
     "fail_on": ["worse", "lost>3"],
     "only": ["masked", "flipped_agent_error"],
     "margin": [0.02, 1.0],

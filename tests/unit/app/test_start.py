@@ -17,7 +17,17 @@ from nemo_gym.rollout_compare import compare as door
 NAME = "nemo_gym.rollout_compare"
 
 #: What help may load of the package: the way to the parser, and the table that it is made from.
-LIGHT = {"__main__", "app", "app.cli", "app.gym", "app.interrupts", "app.options", "app.streams"}
+LIGHT = {
+    "__main__",
+    "app",
+    "app.cli",
+    "app.kinds",
+    "app.option",
+    "app.gym",
+    "app.interrupts",
+    "app.options",
+    "app.streams",
+}
 LIGHT |= {"compare", "compare.gate", "files", "files.signals", "text", "text.sizes", "text.terminal", "text.words"}
 
 LOADED = f"""

@@ -34,6 +34,7 @@ def test_the_summary_tells_it_all_and_is_valid() -> None:
         "old_values": 1,
         "new_values": 1,
         "tasks": 6,
+        "total": 6,
         "first_difference": None,
     }
     (tokens,) = (cost for cost in summary["costs"] if cost["measure"] == "output-tokens")

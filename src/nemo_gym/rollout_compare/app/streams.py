@@ -83,7 +83,7 @@ def wants_color(when: str, out: TextIO) -> bool:
         return False
     if os.environ.get("FORCE_COLOR"):
         return True
-    return os.environ.get("TERM") != "dumb" and out.isatty()
+    return os.environ.get("TERM") != "dumb" and not out.closed and out.isatty()
 
 
 def write_stream(out: TextIO | None, lines: Iterable[str]) -> None:

@@ -195,5 +195,5 @@ def code(text: str, limit: int = LABEL_LIMIT) -> str:
 
 def plain(text: str) -> str:
     """A sentence of ours, which may name a task or a field: what has a meaning in Markdown is taken literally."""
-    escaped = re.sub(r"([\\`*_{}\[\]()#+!|~$:/.-])(?=\S|$)", r"\\\1", escape(one_line(text), quote=False))
+    escaped = re.sub(r"([\\`*_{}\[\]()#+!|~$:/.-])", r"\\\1", escape(one_line(text), quote=False))
     return escaped.replace("@", "@\N{ZERO WIDTH SPACE}")
