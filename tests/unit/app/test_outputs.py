@@ -190,7 +190,7 @@ def test_where_no_file_can_be_is_refused_beforehand(tmp_path: Path) -> None:
         path = tmp_path / name
         with pytest.raises(CompareInputError, match=f"^cannot write {path}: {os.strerror(number)}$"):
             check_output(path, [tmp_path / "file"])
-    with pytest.raises(CompareInputError, match=r"^cannot write .*: embedded null byte$"):
+    with pytest.raises(CompareInputError, match=r"^cannot write .*: .*embedded null (?:byte|character).*$"):
         check_output(tmp_path / "a\0b", [tmp_path / "file"])
     check_output(tmp_path / "plain", [])  # a link to what does not exist yet, in a folder that does
     assert names(tmp_path) == ["astray", "circle", "file", "plain"]

@@ -372,7 +372,7 @@ class TestBadInput:
         path.write_bytes(path.read_bytes()[:-20])
         self.refused(tmp_path, path, "invalid JSON", "it is cut off")
         path = tmp_path / "deep.json"
-        path.write_text(json.dumps(head())[:-1] + ', "samples": ' + "[" * 9000 + "]" * 9000 + "}", "utf-8")
+        path.write_text(json.dumps(head())[:-1] + ', "samples": ' + "[" * 20_000 + "]" * 20_000 + "}", "utf-8")
         self.refused(tmp_path, path, "nested too deeply")
 
     def test_a_document_that_is_too_large(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
