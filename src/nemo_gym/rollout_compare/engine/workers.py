@@ -102,7 +102,7 @@ class _Workers(Generic[Item]):
         """Start so many processes, or fewer where there is no room for them."""
         kept: list[BinaryIO] = []  # descriptors that reading needs, whatever the pipes take
         with suppress(OSError):
-            kept.extend(open(os.devnull, "rb", buffering=0) for _ in range(_SPARE))  # noqa: SIM115
+            kept.extend(open(os.devnull, "rb", buffering=0) for _ in range(_SPARE))  # noqa: SIM115  # closed below
             for _ in range(jobs):
                 self._start(kept)
         for file in kept:

@@ -53,7 +53,7 @@ class FromSummary:
         """The summary."""
         return str(self.path)
 
-    def again(self, places: Sequence[Place], wanted: Wanted, *, grown: bool) -> Iterator[Exception]:  # noqa: ARG002
+    def again(self, places: Sequence[Place], wanted: Wanted, *, grown: bool) -> Iterator[Exception]:  # noqa: ARG002  # as `Source`
         """For each row that it is not there."""
         for _ in places:
             yield CompareInputError(f"{self.path} is a summary: it does not hold the rows")

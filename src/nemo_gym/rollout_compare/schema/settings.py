@@ -27,7 +27,7 @@ UNKNOWN_IF_ABSENT = frozenset(
 )
 
 #: What is said in place of a secret.
-SECRET = "(secret)"  # noqa: S105
+SECRET = "(secret)"  # noqa: S105  # what is shown in place of one
 
 #: What a setting is called that a row does not have, where another row has it.
 NONE = "none"
