@@ -7,14 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
-
-from msgspec import Struct
 
 from nemo_gym.rollout_compare.files import (
     Block,
-    Input,
     Line,
     LineCount,
     LongLine,
@@ -29,6 +25,7 @@ from nemo_gym.rollout_compare.producers.beside import BesideDecoder
 from nemo_gym.rollout_compare.producers.contract import Plan
 from nemo_gym.rollout_compare.producers.depth import room_for_rows
 from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, LineTooLong, NotAnObject, RowDecoder, parse_object
+from nemo_gym.rollout_compare.producers.one_file import OneFile
 from nemo_gym.rollout_compare.producers.rewards import number_of
 from nemo_gym.rollout_compare.producers.row_format import RowFormat
 from nemo_gym.rollout_compare.producers.seems import what_text_seems
@@ -55,24 +52,8 @@ def rows_decoder(form: RowFormat, fields: tuple[str, ...], reward: str | None = 
     return BesideDecoder(paths, dict(form.extras.kinds), form.extras.beside) if form.extras else RowDecoder(paths)
 
 
-class JsonLines(Struct, frozen=True):
-    """A file with a JSON object a line; what the objects are, those who inherit from it say.
-
-    Attributes:
-        input: The file.
-    """
-
-    input: Input
-
-    @property
-    def path(self) -> Path:
-        """What the user named."""
-        return self.input.path
-
-    @property
-    def size(self) -> int:
-        """How many bytes the file had when it was opened, as they are stored."""
-        return self.input.size
+class JsonLines(OneFile, frozen=True):
+    """A file with a JSON object a line; what the objects are, those who inherit from it say."""
 
     @property
     def from_start(self) -> bool:
@@ -87,10 +68,6 @@ class JsonLines(Struct, frozen=True):
     def where(self, line: int) -> str:
         """A row's place: `PATH:LINE`."""
         return f"{self.path}:{line}"
-
-    def unchanged(self) -> bool:
-        """Whether the file is still what it was when it was opened."""
-        return self.input.unchanged()
 
     def pieces(self, piece_bytes: int) -> list[Piece]:
         """The file in pieces, a compressed one in one."""

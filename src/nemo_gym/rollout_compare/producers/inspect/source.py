@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
-from nemo_gym.rollout_compare.files import Input, check_unchanged, gone
+from nemo_gym.rollout_compare.files import check_unchanged, gone
 from nemo_gym.rollout_compare.producers.attempts import Attempt, batch_of
 from nemo_gym.rollout_compare.producers.contract import Plan
 from nemo_gym.rollout_compare.producers.documents import open_archive, parse_document, read_document
@@ -26,6 +24,7 @@ from nemo_gym.rollout_compare.producers.inspect.fields import (
 from nemo_gym.rollout_compare.producers.inspect.log import Log, planned_ids, read_log, settings_of
 from nemo_gym.rollout_compare.producers.inspect.records import record_of
 from nemo_gym.rollout_compare.producers.json_rows import dig
+from nemo_gym.rollout_compare.producers.one_file import WholeFile
 from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fields, Place, Record, Row, Wanted, no_rows
 
 _USAGE = {
@@ -44,35 +43,18 @@ def log_fields(key: str | None) -> Fields:
     return Fields((key,), (), (key,), INPUT, INDEX, said=True)
 
 
-class LogSource(Struct, frozen=True):
+class LogSource(WholeFile, frozen=True):
     """A log.
 
     Attributes:
-        input: The file.
         task: What its samples' taskset is called.
         archive: Whether it is an archive, not a document.
         alone: Whether the run has no other logs.
     """
 
-    input: Input
     task: str
     archive: bool
     alone: bool = True
-
-    @property
-    def path(self) -> Path:
-        """What the user named."""
-        return self.input.path
-
-    @property
-    def size(self) -> int:
-        """How many bytes the file had when it was opened."""
-        return self.input.size
-
-    @property
-    def from_start(self) -> bool:
-        """No row is read without all the others of a document, or without the whole directory of an archive."""
-        return True
 
     @property
     def output_fields(self) -> tuple[str, ...]:
@@ -84,26 +66,9 @@ class LogSource(Struct, frozen=True):
         """A row is a sample."""
         return "sample"
 
-    def where(self, line: int) -> str:
-        """A sample's place: `PATH: sample N`."""
-        return f"{self.path}: sample {line}"
-
     def fields(self, key: str | None) -> Fields:
         """The fields that may name the task."""
         return log_fields(key)
-
-    def pieces(self, piece_bytes: int) -> list[int]:
-        """The log as one piece."""
-        del piece_bytes
-        return [0]
-
-    def unchanged(self) -> bool:
-        """Whether the file is still what it was when it was opened."""
-        return self.input.unchanged()
-
-    def doubt(self) -> str | None:
-        """A log is always a run."""
-        return None
 
     def batches(
         self, piece: object, plan: Plan, wanted: Callable[[], Sequence[str]], on_bytes: Callable[[int], None]

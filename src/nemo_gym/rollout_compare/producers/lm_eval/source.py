@@ -8,8 +8,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
-
 from nemo_gym.rollout_compare.files import (
     Input,
     Line,
@@ -37,6 +35,7 @@ from nemo_gym.rollout_compare.producers.lm_eval.layout import (
     sample_fields,
 )
 from nemo_gym.rollout_compare.producers.lm_eval.rows import paths_for, record_of, samples_batch
+from nemo_gym.rollout_compare.producers.one_file import WholeFile
 from nemo_gym.rollout_compare.producers.scores import listed
 from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fields, Place, Record, Row, Wanted, no_rows
 
@@ -45,7 +44,6 @@ class SamplesFile(JsonLines, frozen=True):
     """A file with a sample a line.
 
     Attributes:
-        input: The file.
         layout: What its rows have in common.
     """
 
@@ -59,10 +57,6 @@ class SamplesFile(JsonLines, frozen=True):
     def fields(self, key: str | None) -> Fields:
         """The fields that may name the task."""
         return sample_fields(key)
-
-    def doubt(self) -> str | None:
-        """Samples are always a run."""
-        return None
 
     def label(self, row: Row, key: str | None) -> str:
         """What a row's task is called in messages."""
@@ -136,58 +130,23 @@ def _second_filter(source: Input) -> int | None:
     return None
 
 
-class SamplesList(Struct, frozen=True):
+class SamplesList(WholeFile, frozen=True):
     """A file with all samples as one JSON list.
 
     Attributes:
-        input: The file.
         layout: What its rows have in common.
     """
 
-    input: Input
     layout: Layout
-    from_start: bool = True
-
-    @property
-    def path(self) -> Path:
-        """What the user named."""
-        return self.input.path
-
-    @property
-    def size(self) -> int:
-        """How many bytes the file had when it was opened."""
-        return self.input.size
 
     @property
     def output_fields(self) -> tuple[str, ...]:
         """The fields that hold a sample's answer and what it was held against."""
         return OUTPUT_FIELDS
 
-    @property
-    def unit(self) -> str:
-        """A row of the list."""
-        return "row"
-
-    def where(self, line: int) -> str:
-        """A sample's place: `PATH: row N`."""
-        return f"{self.path}: row {line}"
-
     def fields(self, key: str | None) -> Fields:
         """The fields that may name the task."""
         return sample_fields(key)
-
-    def pieces(self, piece_bytes: int) -> list[int]:
-        """The list as one piece."""
-        del piece_bytes
-        return [0]
-
-    def unchanged(self) -> bool:
-        """Whether the file is still what it was when it was opened."""
-        return self.input.unchanged()
-
-    def doubt(self) -> str | None:
-        """Samples are always a run."""
-        return None
 
     def batches(
         self, piece: object, plan: Plan, wanted: Callable[[], Sequence[str]], on_bytes: Callable[[int], None]

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
-from nemo_gym.rollout_compare.files import Input, Piece, check_unchanged, gone, iter_blocks
+from nemo_gym.rollout_compare.files import Piece, check_unchanged, gone, iter_blocks
 from nemo_gym.rollout_compare.producers.attempts import Attempt, batch_of
 from nemo_gym.rollout_compare.producers.contract import Plan
 from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, parse_object
+from nemo_gym.rollout_compare.producers.one_file import WholeFile
 from nemo_gym.rollout_compare.producers.openai_evals.samples import (
     OUTPUT_FIELDS,
     PROMPT,
@@ -36,27 +35,14 @@ def event_fields(key: str | None) -> Fields:
     return Fields((key,), (), (key,), PROMPT, said=True)
 
 
-class EventLog(Struct, frozen=True):
-    """A log.
+class EventLog(WholeFile, frozen=True):
+    """A log, in which the events of a sample may stand anywhere.
 
     Attributes:
-        input: The file.
         alone: Whether the run has no other logs.
     """
 
-    input: Input
     alone: bool = True
-    from_start: bool = True  # the events of a sample may stand anywhere
-
-    @property
-    def path(self) -> Path:
-        """What the user named."""
-        return self.input.path
-
-    @property
-    def size(self) -> int:
-        """How many bytes the file had when it was opened."""
-        return self.input.size
 
     @property
     def output_fields(self) -> tuple[str, ...]:
@@ -75,19 +61,6 @@ class EventLog(Struct, frozen=True):
     def fields(self, key: str | None) -> Fields:
         """The field that names the task."""
         return event_fields(key)
-
-    def pieces(self, piece_bytes: int) -> list[int]:
-        """The log as one piece."""
-        del piece_bytes
-        return [0]
-
-    def unchanged(self) -> bool:
-        """Whether the file is still what it was when it was opened."""
-        return self.input.unchanged()
-
-    def doubt(self) -> str | None:
-        """A log is always a run."""
-        return None
 
     def batches(
         self, piece: object, plan: Plan, wanted: Callable[[], Sequence[str]], on_bytes: Callable[[int], None]

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
-from nemo_gym.rollout_compare.files import Input, check_unchanged, gone
+from nemo_gym.rollout_compare.files import check_unchanged, gone
 from nemo_gym.rollout_compare.producers.attempts import Attempt, batch_of
 from nemo_gym.rollout_compare.producers.contract import Plan
 from nemo_gym.rollout_compare.producers.depth import room_for_rows
+from nemo_gym.rollout_compare.producers.one_file import WholeFile
 from nemo_gym.rollout_compare.producers.promptfoo.forms import rows_of
 from nemo_gym.rollout_compare.producers.promptfoo.results import (
     CASE_ID,
@@ -45,27 +44,14 @@ def result_fields(key: str | None) -> Fields:
     return Fields((key,), (), (key,), INPUT, said=True)
 
 
-class ResultsFile(Struct, frozen=True):
+class ResultsFile(WholeFile, frozen=True):
     """A file of results.
 
     Attributes:
-        input: The file.
         alone: Whether the run has no other files.
     """
 
-    input: Input
     alone: bool = True
-    from_start: bool = True
-
-    @property
-    def path(self) -> Path:
-        """What the user named."""
-        return self.input.path
-
-    @property
-    def size(self) -> int:
-        """How many bytes the file had when it was opened."""
-        return self.input.size
 
     @property
     def output_fields(self) -> tuple[str, ...]:
@@ -77,26 +63,9 @@ class ResultsFile(Struct, frozen=True):
         """A row is a result."""
         return "result"
 
-    def where(self, line: int) -> str:
-        """A result's place: `PATH: result N`."""
-        return f"{self.path}: result {line}"
-
     def fields(self, key: str | None) -> Fields:
         """The fields that may name the task."""
         return result_fields(key)
-
-    def pieces(self, piece_bytes: int) -> list[int]:
-        """The file as one piece."""
-        del piece_bytes
-        return [0]
-
-    def unchanged(self) -> bool:
-        """Whether the file is still what it was when it was opened."""
-        return self.input.unchanged()
-
-    def doubt(self) -> str | None:
-        """Results are always a run."""
-        return None
 
     def batches(
         self, piece: object, plan: Plan, wanted: Callable[[], Sequence[str]], on_bytes: Callable[[int], None]

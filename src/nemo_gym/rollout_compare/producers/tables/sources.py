@@ -5,16 +5,14 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from pathlib import Path
 from typing import Any, BinaryIO
-
-from msgspec import Struct
 
 from nemo_gym.rollout_compare.files import BOM, Input, check_unchanged, gone, reading
 from nemo_gym.rollout_compare.producers.attempts import batch_of
 from nemo_gym.rollout_compare.producers.contract import Plan
 from nemo_gym.rollout_compare.producers.depth import room_for_rows
 from nemo_gym.rollout_compare.producers.documents import parse_list_or_object, read_document
+from nemo_gym.rollout_compare.producers.one_file import WholeFile
 from nemo_gym.rollout_compare.producers.records import check_metric, label_in, paths_of, record_again, told_of, value_at
 from nemo_gym.rollout_compare.producers.tables.rows import TableReader
 from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fields, Place, Record, Row, Wanted
@@ -29,63 +27,27 @@ Numbered = tuple[int, Row | CompareInputError]
 """A row with the line that it begins on, or its number; or why it is not a row."""
 
 
-class TableSource(Struct, frozen=True):
+class TableSource(WholeFile, frozen=True):
     """A table that is read from its start.
 
     Attributes:
-        input: The file.
         reader: What its rows say.
-        from_start: To read a row again those before it are read, too.
     """
 
-    input: Input
     reader: TableReader
-    from_start: bool = True
-
-    @property
-    def path(self) -> Path:
-        """What the user named."""
-        return self.input.path
-
-    @property
-    def size(self) -> int:
-        """How many bytes the file had when it was opened."""
-        return self.input.size
-
-    @property
-    def unit(self) -> str:
-        """What is left out where it cannot be read."""
-        return "row"
 
     @property
     def output_fields(self) -> tuple[str, ...]:
         """The columns that may hold what the verifier said."""
         return self.reader.output_fields
 
-    def where(self, line: int) -> str:
-        """A row's place."""
-        return f"{self.path}: row {line}"
-
     def fields(self, key: str | None) -> Fields:
         """The columns that may name the task."""
         return self.reader.fields(key)
 
-    def unchanged(self) -> bool:
-        """Whether the file is still what it was when it was opened."""
-        return self.input.unchanged()
-
-    def doubt(self) -> str | None:
-        """A table has a column of scores, whatever is in it."""
-        return None
-
     def rows(self, piece: Any) -> Iterator[Numbered]:
         """The rows of a piece."""
         raise NotImplementedError
-
-    def pieces(self, piece_bytes: int) -> list[Any]:
-        """The whole, as one piece."""
-        del piece_bytes
-        return [None]
 
     def batches(
         self, piece: Any, plan: Plan, wanted: Callable[[], Sequence[str]], on_bytes: Callable[[int], None]
