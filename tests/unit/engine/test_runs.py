@@ -167,7 +167,7 @@ class TestRun:
         path = run_of(tmp_path, self.MAIN)
         sidecar = path.with_name("rollouts_failures.jsonl")
         sidecar.mkdir()
-        with pytest.raises(CompareInputError, match=f"^cannot read {sidecar}: it is no regular file$"):
+        with pytest.raises(CompareInputError, match=f"^cannot read {sidecar}: it is not a regular file$"):
             road(path)
         sidecar.rmdir()
         sidecar.symlink_to("nowhere")

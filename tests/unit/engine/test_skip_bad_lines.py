@@ -111,7 +111,7 @@ def test_a_task_whose_only_row_was_left_out_is_missing() -> None:
 def test_a_file_of_bad_lines_alone_is_no_rollouts_file(lines: list[str]) -> None:
     put("new.jsonl", *lines)
     assert_refused(
-        skipping(), "error: new.jsonl: ", "seems to be no rollouts" if lines[0] else "expected a JSON object"
+        skipping(), "error: new.jsonl: ", "does not seem to hold rollouts" if lines[0] else "expected a JSON object"
     )
 
 

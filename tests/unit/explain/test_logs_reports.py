@@ -98,13 +98,13 @@ def test_a_file_that_is_found_again_is_judged_like_any_other() -> None:
     Path("copied/a.log").symlink_to(Path("outside/secret.log").resolve())
     put("copied/b.cfg")
     assert "lies outside" in where("/gone/a.log", roots("copied"))
-    assert "is no test-stdout.txt" in where("/gone/b.cfg", roots("copied"))
+    assert "is not called test-stdout.txt, *.txt, *.log or *.out" in where("/gone/b.cfg", roots("copied"))
     assert "lies outside" in where("/gone/../outside/secret.log", roots("copied"))
 
 
 def test_a_log_that_is_found_again_and_cannot_be_read_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo("copied/pipe.log")
-    assert where("/gone/pipe.log", roots("copied")) == "copied/pipe.log is not read: it is no regular file"
+    assert where("/gone/pipe.log", roots("copied")) == "copied/pipe.log is not read: it is not a regular file"
     Path("copied/loop.log").symlink_to("loop.log")
     assert where("/gone/loop.log", roots("copied")).startswith("cannot read ")
     assert where("/gone/a\0b.log", roots()) == "not found: /gone/a\0b.log"

@@ -96,9 +96,9 @@ class TestFile:
         touch("runs/a.jsonl", "b.jsonl")
         path = Path(f"runs/a_{kind}.jsonl")
         make(path)
-        assert refused("runs/a.jsonl") == f"cannot read {path}: it is no regular file"
+        assert refused("runs/a.jsonl") == f"cannot read {path}: it is not a regular file"
         Path(f"b_{kind}.jsonl").symlink_to(path)
-        assert refused("b.jsonl") == f"cannot read b_{kind}.jsonl: it is no regular file"
+        assert refused("b.jsonl") == f"cannot read b_{kind}.jsonl: it is not a regular file"
 
     def test_what_lies_beside_what_a_link_leads_to_is_found_too(self, tmp_path: Path) -> None:
         touch("runs/7/out.jsonl", "runs/7/out_failures.jsonl", "runs/7/out_materialized_inputs.jsonl.gz")

@@ -66,7 +66,7 @@ def test_what_a_file_is_comes_before_its_key(tmp_path: Path) -> None:
     metrics = write_rows(tmp_path / "metrics.jsonl", [{"accuracy": 0.5, "n": 3}] * 2)
     rollouts = write_rows(tmp_path / "new.jsonl", [{"task_id": "a", "reward": 1}])
     done = compare(metrics, rollouts)
-    said = "the file seems to hold no rollouts: no row has a reward or a response (fields: accuracy, n)"
+    said = "the file does not seem to hold rollouts: no row has a reward or a response (fields: accuracy, n)"
     assert_refused(done, f"error: {metrics}:1: {said}\n")
     assert "--key" not in done.stderr
     masked = write_rows(tmp_path / "masked.jsonl", [{"mask_sample": True}])

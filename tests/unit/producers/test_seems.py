@@ -30,11 +30,11 @@ def good(tmp_path: Path) -> Path:
         (b"  [ \r", "list"),
         (b"{", "document over several lines"),
         (b" {\r", "document over several lines"),
-        (b"version https://git-lfs.github.com/spec/v1", "no rollouts.*'version https://git-lfs"),
-        (b"TODO", "no rollouts.*'TODO'"),
-        (b"<html>", "no rollouts.*'<html>'"),
-        (b'"text"', "no rollouts"),
-        (b"\xff\x00", "no rollouts"),
+        (b"version https://git-lfs.github.com/spec/v1", "hold rollouts.*'version https://git-lfs"),
+        (b"TODO", "hold rollouts.*'TODO'"),
+        (b"<html>", "hold rollouts.*'<html>'"),
+        (b'"text"', "hold rollouts"),
+        (b"\xff\x00", "hold rollouts"),
     ],
 )
 def test_the_first_line_tells_what_a_file_seems_to_be(line: bytes, seems: str) -> None:
@@ -55,11 +55,11 @@ def test_a_line_that_begins_like_a_row_may_be_one(line: bytes) -> None:
 @pytest.mark.parametrize(
     ("content", "seems"),
     [
-        ('[\n  {"metric": "mean", "value": 0.5}\n]\n', "JSON list"),
-        ('[{"metric": "mean"}]', "JSON list"),
-        ('{\n  "mean": 0.5\n}\n', "JSON document over several lines"),
-        ("placeholder: the rollouts are too large for this repository\n", "placeholder: the rollouts"),
-        ("\ufeffplaceholder\n", "placeholder"),
+        ('[\n  {"metric": "mean", "value": 0.5}\n]\n', "seems to be a JSON list"),
+        ('[{"metric": "mean"}]', "seems to be a JSON list"),
+        ('{\n  "mean": 0.5\n}\n', "seems to be one JSON document over several lines"),
+        ("placeholder: the rollouts are too large for this repository\n", "does not seem to hold rollouts: it begins with 'placeholder: the rollouts"),
+        ("\ufeffplaceholder\n", "does not seem to hold rollouts: it begins with 'placeholder'"),
     ],
 )
 @pytest.mark.parametrize("side", ["old", "new"])
@@ -67,9 +67,9 @@ def test_the_error_says_it(tmp_path: Path, good: Path, content: str, seems: str,
     path = tmp_path / "strange.jsonl"
     path.write_text(content, "utf-8")
     words = [path, good] if side == "old" else [good, path]
-    assert_refused(compare(*words), f"error: {path}:1: ", "seems to be", seems)
+    assert_refused(compare(*words), f"error: {path}:1: ", f"; the file {seems}")
     path.write_bytes(gzip.compress(content.encode("utf-8")))
-    assert_refused(compare(*words), f"error: {path}:1: ", "seems to be", seems)
+    assert_refused(compare(*words), f"error: {path}:1: ", f"; the file {seems}")
 
 
 @pytest.mark.parametrize("line", ["[]", "junk", "5"])

@@ -7,7 +7,8 @@ from typing import Any, Literal, NamedTuple
 from nemo_gym.rollout_compare.text import size_text
 
 DESCRIPTION = """\
-Compare two rollout JSONL files task by task.
+Compare two runs of LLM agents task by task: rollout JSONL files, or what
+other harnesses leave (--format has their names).
 
 Counts identical, flipped, masked and missing tasks and prints the losing
 side's verifier output for every flip. A report, not a gate: the exit status
@@ -28,6 +29,9 @@ Examples:
 
   # A run's folder against compressed shards; fail if the new side lost tasks
   gym dev compare old_run/ "new_run/part-*.jsonl.zst" --fail-on "lost>3"
+
+  # Show a summary again, or make a page of it, without the runs
+  gym dev compare show compare.json --html compare.html
 """
 
 

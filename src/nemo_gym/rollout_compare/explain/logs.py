@@ -17,6 +17,7 @@ from msgspec import Struct
 
 LOG_NAME = "test-stdout.txt"
 LOG_ENDINGS = (".txt", ".log", ".out")
+_LOG_NAMES = "*.txt, *.log or *.out"
 
 BLOCK_BYTES = 1 << 20
 _BYTES_PER_LINE = 4 << 10
@@ -78,7 +79,7 @@ def read_log(named: str, roots: LogRoots, lines: int) -> LogTail:
         resolved = path.resolve(strict=True)
         if resolved.name != LOG_NAME:
             if resolved.suffix not in LOG_ENDINGS:
-                raise LogUnavailable(f"{path} is not read: it is no {LOG_NAME} and no {', '.join(LOG_ENDINGS)} file")
+                raise LogUnavailable(f"{path} is not read: it is not called {LOG_NAME}, {_LOG_NAMES}")
             _check_inside(path, resolved, roots)
         return _tail(path, resolved, roots, lines)
     except OSError as error:
@@ -232,7 +233,7 @@ def _opened(path: Path, resolved: Path, roots: LogRoots) -> Iterator[BinaryIO]:
             if stat.S_ISREG(os.fstat(descriptor).st_mode):
                 yield file
                 return
-    raise LogUnavailable(f"{path} is not read: it is no regular file")
+    raise LogUnavailable(f"{path} is not read: it is not a regular file")
 
 
 def _tail(path: Path, resolved: Path, roots: LogRoots, lines: int) -> LogTail:

@@ -143,7 +143,7 @@ def _check_regular(found: Iterable[Path]) -> None:
     """Refuse what was found but is neither a file nor missing: the user did not ask to read a pipe or a device."""
     for path in found:
         if path.exists() and not path.is_file():
-            raise CompareInputError(f"cannot read {path}: it is no regular file")
+            raise CompareInputError(f"cannot read {path}: it is not a regular file")
 
 
 def _only_one(folder: Path, layout: Layout) -> Path:
@@ -220,7 +220,7 @@ def _beside(places: Sequence[Path], layout: Layout, ending: str) -> Path | None:
                 f"cannot read {places[0]}: {both} lie beside it; only one of these can belong to it"
             )
         if there and there[0].exists() and not there[0].is_file():
-            raise CompareInputError(f"cannot read {there[0]}: it is no regular file")
+            raise CompareInputError(f"cannot read {there[0]}: it is not a regular file")
         if there:
             return there[0]
     return None

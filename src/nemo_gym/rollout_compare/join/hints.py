@@ -69,7 +69,7 @@ def no_results(table: Table) -> CompareInputError | None:
     if not rows or any(dig(row, [name]) is not None for row in rows for name in table.fields.results):
         return None
     return CompareInputError(
-        f"{table.place(0).where}: the file seems to hold no rollouts: no row has a reward or a response "
+        f"{table.place(0).where}: the file does not seem to hold rollouts: no row has a reward or a response "
         f"(fields: {_names(rows[0])})"
     )
 

@@ -1,6 +1,6 @@
 """How the runs of each producer are read. What a producer's fields are called is known here and nowhere else.
 
-Each producer has a package, `PRODUCERS` is the table of them:
+Each producer has a package or a file of its own. `PRODUCERS` is their table:
 
 * `gym`: NeMo Gym
 * `harbor`: Harbor

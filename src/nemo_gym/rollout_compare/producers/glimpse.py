@@ -62,7 +62,7 @@ class Glimpse:
     def keys(self) -> frozenset[str]:
         """The own keys of the first object in a file; of a list that of its first.
 
-        They are those that stand in the first bytes, or in the first MiB where the object goes on beyond these.
+        They are those that stand in the first bytes, or in the first 4 MiB where the object goes on beyond these.
         """
         if not self.head.lstrip(_SPACE).startswith((b"{", b"[")):
             return frozenset()

@@ -29,9 +29,9 @@ def what_text_seems(line: bytes, *, shown: bool = True) -> str | None:
     if text.startswith(b"{"):
         return None
     if not shown:
-        return "the file seems to be no rollouts at all"
+        return "the file does not seem to hold rollouts"
     beginning = text[:_SHOWN_BYTES].decode("utf-8", "replace")
-    return f"the file seems to be no rollouts at all: it begins with {beginning!r}"
+    return f"the file does not seem to hold rollouts: it begins with {beginning!r}"
 
 
 def _other_encoding(line: bytes) -> str | None:

@@ -169,7 +169,7 @@ class TestBadInput:
     def test_something_else(self, tmp_path: Path) -> None:
         path = tmp_path / "log.jsonl"
         path.write_text("a placeholder\n", "utf-8")
-        with pytest.raises(CompareInputError, match="seems to be no rollouts at all"):
+        with pytest.raises(CompareInputError, match="does not seem to hold rollouts"):
             table_of_run_as(path)
 
     def test_a_literal_that_only_the_plain_decoder_knows(self, tmp_path: Path) -> None:
