@@ -46,6 +46,8 @@ docs: $(VENV)/.ready-test  ## rewrite the output in the documents' console block
 lint: $(VENV)/.ready-dev  ## check style and layout
 	$(VENV)/bin/python -m ruff check .
 	$(VENV)/bin/python -m ruff format --check .
+	$(VENV)/bin/check-jsonschema -qq --builtin-schema vendor.github-workflows docs/recipes/github-actions.yml
+	$(VENV)/bin/check-jsonschema -qq --builtin-schema vendor.gitlab-ci docs/recipes/gitlab-ci.yml
 
 types: $(VENV)/.ready-dev  ## check types
 	$(VENV)/bin/python -m mypy

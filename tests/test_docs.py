@@ -78,7 +78,7 @@ def test_what_a_document_shows_is_what_happens(document: str, folder: Path) -> N
             if after and after.info == "text":
                 assert printed == after.text
         else:
-            assert block.info in ("", "text", "json"), f"{document}:{block.line}: {block.info}"
+            assert block.info in ("", "text", "json", "yaml"), f"{document}:{block.line}: {block.info}"
     assert doctest.testfile(str(ROOT / document), module_relative=False).failed == 0
 
 
@@ -155,6 +155,12 @@ def test_links_resolve(document: str) -> None:
 def test_every_document_is_named_in_the_readme() -> None:
     linked = set(re.findall(r"\]\(([^)#]+)\)", "\n".join(section_of("README.md", "## Documents"))))
     assert set(ALL) - {"README.md"} <= linked
+
+
+def test_the_recipes_are_the_files_beside_them() -> None:
+    shown = [block.text for block in blocks_of("docs/in-ci.md") if block.info == "yaml"]
+    recipes = [ROOT / "docs" / "recipes" / name for name in ("github-actions.yml", "gitlab-ci.yml")]
+    assert shown == [recipe.read_text("utf-8") for recipe in recipes]
 
 
 @pytest.mark.parametrize("document", ALL)

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from nemo_gym.rollout_compare.compare.categories import compare_rollouts
-from nemo_gym.rollout_compare.compare.gate import check_rules
+from nemo_gym.rollout_compare.compare.gate import check_gate
 from nemo_gym.rollout_compare.report.terminal.decision import decision_text
 from nemo_gym.rollout_compare.report.terminal.difference import difference_lines
 from nemo_gym.rollout_compare.schema import CompareResult
@@ -61,4 +61,4 @@ def test_the_decision_is_the_right_one(number: int, decision: str) -> None:
 
 
 def test_the_dead_run_breaks_the_rules_against_regressions() -> None:
-    assert any(rule.tripped for rule in check_rules(result_of(12), ["regression"]))
+    assert any(rule.tripped for rule in check_gate(result_of(12), ["regression"]))

@@ -58,7 +58,10 @@ def test_a_line_that_begins_like_a_row_may_be_one(line: bytes) -> None:
         ('[\n  {"metric": "mean", "value": 0.5}\n]\n', "seems to be a JSON list"),
         ('[{"metric": "mean"}]', "seems to be a JSON list"),
         ('{\n  "mean": 0.5\n}\n', "seems to be one JSON document over several lines"),
-        ("placeholder: the rollouts are too large for this repository\n", "does not seem to hold rollouts: it begins with 'placeholder: the rollouts"),
+        (
+            "placeholder: the rollouts are too large for this repository\n",
+            "does not seem to hold rollouts: it begins with 'placeholder: the rollouts",
+        ),
         ("\ufeffplaceholder\n", "does not seem to hold rollouts: it begins with 'placeholder'"),
     ],
 )

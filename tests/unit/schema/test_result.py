@@ -3,7 +3,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from nemo_gym.rollout_compare import compare_rollouts
 from nemo_gym.rollout_compare.producers.gym.fields import KEY_CANDIDATES
 from nemo_gym.rollout_compare.schema import (
     DEFAULT_TAIL,
@@ -165,3 +167,18 @@ def test_a_finished_result_cannot_be_changed(value: object, name: str) -> None:
 
 def test_an_input_error_is_a_value_error() -> None:
     assert issubclass(CompareInputError, ValueError)
+
+
+def test_a_task_and_a_flip_are_shown_in_a_line() -> None:
+    result = compare_rollouts(
+        [{"task_id": "a", "reward": 1}, {"task_id": "b", "reward": 1}], [{"task_id": "a", "reward": 0.5}]
+    )
+    (flip,) = result.flips
+    assert repr(flip) == "Flip('a', winner=old, signature=None)"
+    assert repr(replace(flip, signature="E", comparison=replace(flip.comparison, winner=None))) == (
+        "Flip('a', winner=None, signature='E')"
+    )
+    assert [repr(task) for task in result.tasks] == [
+        "TaskComparison('a', flipped, old=1.0, new=0.5)",
+        "TaskComparison('b', missing, old=1.0, new=None)",
+    ]

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from nemo_gym.rollout_compare.app.options import OPTIONS
 from nemo_gym.rollout_compare.app.provenance import provenance
 from nemo_gym.rollout_compare.app.values import Options
-from nemo_gym.rollout_compare.compare import Questions, allowed_of, check_rules, compare_tables, no_longer_needed
+from nemo_gym.rollout_compare.compare import Questions, allowed_of, check_gate, compare_tables, no_longer_needed
 from nemo_gym.rollout_compare.engine import Progress, default_jobs, run_tables, same_file_notes
 from nemo_gym.rollout_compare.explain import LogRoots, with_findings, with_steps, with_transcripts
 from nemo_gym.rollout_compare.files import STDIN
@@ -171,14 +171,14 @@ def _questions(options: Options) -> Questions:
 def _gated(result: CompareResult, rules: Sequence[str], allow: str | None) -> CompareResult:
     """The result held against rules, with a note on allowed tasks that need it no longer."""
     if allow is None:
-        return replace(result, gate=check_rules(result, rules))
+        return replace(result, gate=check_gate(result, rules))
     try:
         allowed = allowed_of(Path(allow).read_text("utf-8-sig", "replace"))
     except OSError as error:
         raise CompareInputError(f"cannot read {allow}: {error.strerror}") from None
     needless = no_longer_needed(result, allowed)
     note = (Note(NoteKind.NO_LONGER_FLIPS, tasks=needless),) if needless else ()
-    return replace(result, gate=check_rules(result, rules, allowed), notes=(*result.notes, *note))
+    return replace(result, gate=check_gate(result, rules, allowed), notes=(*result.notes, *note))
 
 
 def _tables(runs: Sequence[Run], plans: Sequence[Plan], jobs: int, watch: Watch, tell: Tell) -> dict[Side, Table]:

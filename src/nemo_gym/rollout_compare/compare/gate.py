@@ -166,8 +166,24 @@ def _in_short(name: str) -> str:
     return f"{name} ({words})" if words else name
 
 
-def check_rules(result: CompareResult, rules: Sequence[str], allowed: Allowed = ()) -> tuple[Rule, ...]:
-    """Hold a comparison against rules that match `RULE_PATTERN`; tasks whose labels are allowed break none."""
+def check_gate(result: CompareResult, rules: Sequence[str], allowed: Allowed = ()) -> tuple[Rule, ...]:
+    """Hold a comparison against rules.
+
+    Args:
+        result: A finished comparison.
+        rules: Each as `--fail-on` takes it: `missing`, `lost>3`, `coverage<95%`, `regression`.
+        allowed: Labels of tasks that break no rule.
+
+    Returns:
+        Each rule with what it looked at (`value`) and whether it is broken (`tripped`), `regression` as the rules that
+        it stands for.
+
+    Raises:
+        ValueError: A text is not a rule.
+    """
+    for text in rules:
+        if not is_rule(text):
+            raise ValueError(f"{text!r} is not a rule")
     return tuple(_check(result, text, frozenset(allowed)) for text in _unbundled(rules))
 
 

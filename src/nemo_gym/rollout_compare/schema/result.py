@@ -98,6 +98,11 @@ class Flip(Struct, frozen=True):
     same_answer: bool = False
     parted: Parted | None = None
 
+    def __repr__(self) -> str:
+        """A line: the task, who wins, and the signature where it is known."""
+        winner = self.comparison.winner.value if self.comparison.winner else None
+        return f"Flip({self.task!r}, winner={winner}, signature={self.signature!r})"
+
     @property
     def task(self) -> str:
         """The task's label."""

@@ -117,6 +117,11 @@ class TaskComparison(Struct, frozen=True, gc=False):
     new: TaskSide | None
     winner: Side | None = None
 
+    def __repr__(self) -> str:
+        """A line: the task, what became of it, and both rewards."""
+        rewards = [one.reward if one else None for one in (self.old, self.new)]
+        return f"TaskComparison({self.task!r}, {self.category.value}, old={rewards[0]}, new={rewards[1]})"
+
     def side(self, side: Side) -> TaskSide | None:
         """What the given run says about the task."""
         return self.old if side is Side.OLD else self.new
