@@ -63,8 +63,9 @@ wheel: $(VENV)/.ready-dev  ## build sdist and wheel, try the wheel in fresh envi
 	$(VENV)/bin/python -m build --outdir dist . >/dev/null
 	$(VENV)/bin/python tools/try_wheel.py dist/*.whl
 
-test-second: $(VENV)/.ready-test  ## run the tests on a second Python, where there is one
-	$(if $(SECOND),$(MAKE) --no-print-directory test VENV='.venv-beside-$(MINE)' PYTHON='$(SECOND)' COV=,\
+test-second: $(VENV)/.ready-test  ## run the tests on a second Python, where there is one: few examples, no browser
+	$(if $(SECOND),$(MAKE) --no-print-directory test VENV='.venv-beside-$(MINE)' PYTHON='$(SECOND)' COV= \
+	ARGS='--hypothesis-profile=few --ignore=tests/browser -m "not slow"',\
 	@echo 'tests on a second Python skipped: found neither 3.13 nor 3.11 beside $(MINE)')
 
 fuzz: $(VENV)/.ready-test  ## compare made-up pairs of runs; longer, or on a second Python too: SECONDS=3600 ARGS='--also PYTHON'

@@ -20,6 +20,7 @@ settings.register_profile(
 )
 settings.register_profile("thorough", max_examples=1000)
 settings.register_profile("quick", max_examples=5)
+settings.register_profile("few", settings.get_profile("ci"), max_examples=15)  # on the second Python
 if os.environ.get("CI"):
     settings.load_profile("ci")
 

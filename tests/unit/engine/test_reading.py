@@ -13,6 +13,7 @@ from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.files.lines import BLOCK_BYTES
 from nemo_gym.rollout_compare.join.asked import count_fields
 from nemo_gym.rollout_compare.producers import Plan, json_lines
+from nemo_gym.rollout_compare.producers.depth import MOST_LEVELS
 from nemo_gym.rollout_compare.producers.gym.fields import key_fields
 from nemo_gym.rollout_compare.report.notes import note_message
 from nemo_gym.rollout_compare.schema import CompareInputError
@@ -274,10 +275,13 @@ class TestFaults:
     def test_every_error_names_file_and_line_however_deep_the_row_is_nested(self, tmp_path: Path, tail: str) -> None:
         path = tmp_path / "a.jsonl"
         shape = f'{{"task_id": "a", "junk": {{nest}}, {tail}}}'
-        for depth in near_the_limit(path, shape):
+        refused = set()
+        for depth in DEPTHS:
             nested(path, shape, depth)
             got = outcome([path], 1, 1 << 20)
             assert isinstance(got, list) or got.startswith(f"{path}:1: "), depth
+            refused |= {depth} if "nested too deeply" in got else set()
+        assert refused == {depth for depth in DEPTHS if depth >= MOST_LEVELS}
 
 
 class TestChangedWhileRead:
@@ -368,25 +372,15 @@ def nested(path: Path, shape: str, depth: int) -> None:
     path.write_text(shape.replace("{nest}", lists) + "\n" + '{"task_id": "b"}\n' * 9, "utf-8")
 
 
-def near_the_limit(path: Path, shape: str) -> range:
-    """Depths of nesting around the deepest that can be read."""
-    low, high = 1, 200_000
-    while high - low > 1:
-        middle = (low + high) // 2
-        nested(path, shape, middle)
-        got = outcome([path], 1, 1 << 20)
-        if isinstance(got, str) and "nested" in got:
-            high = middle
-        else:
-            low = middle
-    return range(max(1, low - 15), high + 15)
+#: Depths of a field around the deepest that is read, the row itself being a level too; and depths far from it.
+DEPTHS = (1, 300, *range(MOST_LEVELS - 4, MOST_LEVELS + 3), 990, 5_000, 100_000)
 
 
 def nesting_outcomes(name: str, shape: str) -> list[Any]:
     """The depths of nesting at which several processes say something else than one."""
     path = Path(name)
     differing = []
-    for depth in near_the_limit(path, shape):
+    for depth in DEPTHS:
         nested(path, shape, depth)
         size = path.stat().st_size
         one, two = outcome([path], 1, size - 99), outcome([path], 2, size - 99)

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.join.asked import count_fields, inputs_of
+from nemo_gym.rollout_compare.producers.depth import MOST_LEVELS
 from nemo_gym.rollout_compare.producers.gym.failures import failed_attempt
 from nemo_gym.rollout_compare.schema import CompareInputError
 from tests.support import read_files
@@ -42,28 +42,20 @@ class TestInputs:
 
 
 class TestDepth:
-    """How deep a row may be nested depends on how deep in calls its reader is; what was read can be read again."""
+    """A row as deep as a row may be can be read again, however deep in calls that is asked for."""
 
-    @staticmethod
-    def deepest(read: Callable[[bytes], object]) -> bytes:
-        """The row with the deepest field that can be read just here."""
-        for depth in range(2000, 0, -1):
-            row = b'{"responses_create_params": {"input": "a?"}, "deep": %s}' % (b"[" * depth + b"]" * depth)
-            with suppress(CompareInputError):
-                read(row)
-                return row
-        raise AssertionError("nothing can be read")
-
-    @pytest.mark.slow
     def test_a_row_that_could_just_be_read_can_be_read_again(self, tmp_path: Path) -> None:
         path = tmp_path / "a.jsonl"
-        self.deepest(lambda row: read_files(file_of(path, [row])))
-        [table] = read_files(path)
+        row = b'{"responses_create_params": {"input": "a?"}, "deep": %s}'
+        deepest = MOST_LEVELS - 1
+        [table] = read_files(file_of(path, [row % (b"[" * deepest + b"]" * deepest)]))
 
         def called_from(calls: int) -> list[str | None]:
             return called_from(calls - 1) if calls else [inputs_of(table)[0]]
 
         assert called_from(40) == ["=a?"]
+        with pytest.raises(CompareInputError, match="nested too deeply"):
+            read_files(file_of(path, [row % (b"[" * MOST_LEVELS + b"]" * MOST_LEVELS)]))
 
 
 class TestCounts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from time import perf_counter
+from time import process_time
 
 import pytest
 
@@ -188,7 +188,7 @@ class TestMeeting:
     def test_the_cost_is_that_of_the_labels_however_many_slashes_they_have(self) -> None:
         """Before, 2,000 labels of 2,000 slashes took ten seconds, and twice as many eight times as long."""
         old, new = ([f"{letter}/" * 2000 + str(i) for i in range(2000)] for letter in "ab")
-        start = perf_counter()
+        start = process_time()
         made = labels_of({Side.OLD: old, Side.NEW: new})
-        assert perf_counter() - start < 3
+        assert process_time() - start < 3
         assert made.prefixes == {Side.OLD: None, Side.NEW: None}
