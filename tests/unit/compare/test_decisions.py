@@ -169,3 +169,15 @@ def test_the_chance_that_new_is_better() -> None:
     assert chance_better(solved(both=2)) == 0.5
     assert chance_better(solved(new=1)) is None
     assert chance_better(basics_of([0.5, 1.0], [1.0, 1.0])) is None
+
+
+@pytest.mark.parametrize("margin", [1e-9, 1e-200, 1e-320])
+def test_a_margin_that_takes_more_tasks_than_anybody_has_is_not_counted_in_tasks(margin: float) -> None:
+    figures = solved(old=1, both=3)
+    assert reason_of(figures, margin_of(figures, margin)) == "only 1 of 4 tasks changed: it takes 5 changed tasks"
+
+
+def test_a_margin_of_minus_zero_is_zero() -> None:
+    judged = margin_of(solved(old=1, both=3), -0.0)
+    assert judged is not None
+    assert str(judged.margin) == "0.0"
