@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from nemo_gym.rollout_compare.app.comparison import compare_files
     from nemo_gym.rollout_compare.command import RolloutCompareConfig, run_compare
-    from nemo_gym.rollout_compare.compare import compare_rollouts, summarize_side
+    from nemo_gym.rollout_compare.compare import check_gate, compare_rollouts, summarize_side
     from nemo_gym.rollout_compare.explain import (
         aligned,
         explain_flips,
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         Evidence,
         Flip,
         Parted,
+        Rule,
         Side,
         Statistics,
         Step,
@@ -70,6 +71,7 @@ __all__ = [
     "Flip",
     "Parted",
     "RolloutCompareConfig",
+    "Rule",
     "Side",
     "Statistics",
     "Step",
@@ -80,6 +82,7 @@ __all__ = [
     "__version__",
     "agent_error",
     "aligned",
+    "check_gate",
     "compare_files",
     "compare_rollouts",
     "detect_task_key",
@@ -104,7 +107,7 @@ __all__ = [
 _HOMES = {
     "app.comparison": ("compare_files",),
     "command": ("RolloutCompareConfig", "run_compare"),
-    "compare": ("compare_rollouts", "summarize_side"),
+    "compare": ("check_gate", "compare_rollouts", "summarize_side"),
     "explain": ("aligned", "explain_flips", "parted", "tail_lines", "transcript_of", "verifier_output"),
     "join": ("detect_task_key",),
     "producers": (
@@ -126,6 +129,7 @@ _HOMES = {
         "Evidence",
         "Flip",
         "Parted",
+        "Rule",
         "Side",
         "Statistics",
         "Step",

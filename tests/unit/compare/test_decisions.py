@@ -102,6 +102,7 @@ def test_reasons_say_what_it_would_take() -> None:
 @pytest.mark.parametrize(("limit", "confidence"), [(0.05, 0.95), (0.02, 0.9), (0.3, 0.9)])
 def test_so_many_tasks_without_a_change_keep_the_interval_within_a_limit(limit: float, confidence: float) -> None:
     n = tasks_without_change(limit, confidence)
+    assert n is not None
     assert tango_interval(0, 0, n, confidence)[1] <= limit < tango_interval(0, 0, n - 1, confidence)[1]
 
 
