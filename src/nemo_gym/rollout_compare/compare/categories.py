@@ -73,7 +73,7 @@ def compare_tables(tables: dict[Side, Table], questions: Questions = NOTHING_MOR
     """
     joined = join(tables)
     tables = {side: table.without_tasks() for side, table in tables.items()}
-    sides = [sides_of(tables[side], joined.rows[side]) for side in Side]
+    sides = [sides_of(tables[side], joined.rows[side], questions.tolerance) for side in Side]
     if questions.lower_is_better:
         sides = [list(map(solved_by_zero, side)) for side in sides]
     both = zip(joined.tasks, *sides, strict=True)
