@@ -1,7 +1,8 @@
 """Are the figures right? Runs of made-up systems whose true difference is known, compared over and over.
 
-Prints four tables in Markdown: how often the verdict is wrong for equal systems, how often an interval holds the true
-difference, the same for the bounds over unmeasured tasks, and how many flips chance makes against what is expected.
+Prints five tables in Markdown: how often the verdict is wrong for equal systems, how often an interval holds the true
+difference, both for exactly these tasks, the same for the bounds over unmeasured tasks, and how many flips chance makes
+against what is expected.
 Needs NumPy for the draws alone; about ten minutes of processor time.
 """
 

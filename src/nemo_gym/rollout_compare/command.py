@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
 from nemo_gym.rollout_compare.app.job import run_job
 from nemo_gym.rollout_compare.app.options import COLORS, DESCRIPTION, OPTIONS, ORDERS, TABLES, Option
 from nemo_gym.rollout_compare.app.values import Options
-from nemo_gym.rollout_compare.compare import RULE_PATTERN
+from nemo_gym.rollout_compare.compare import NO_MARGIN, RULE_PATTERN, asks_for_margin
 from nemo_gym.rollout_compare.schema import Category
 
 if TYPE_CHECKING:  # what is made below, for type checkers; a test holds it against the table
@@ -84,11 +84,17 @@ else:
         unset = ... if option.flag is None else option.unset()
         return option.type_of(one), Field(unset, description=option.description)
 
+    def _rules_have_their_margin(config: Any) -> Any:
+        if config.margin is None and asks_for_margin(config.fail_on):
+            raise ValueError(NO_MARGIN)
+        return config
+
     RolloutCompareConfig = create_model(
         "RolloutCompareConfig",
         __config__=ConfigDict(extra="forbid", frozen=True),
         __doc__=DESCRIPTION,
         __module__=__name__,
+        __validators__={"rules_have_their_margin": model_validator(mode="after")(_rules_have_their_margin)},
         **{name: _field(option) for name, option in OPTIONS.items()},
     )
 

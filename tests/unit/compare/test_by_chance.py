@@ -29,6 +29,20 @@ def test_the_expected_flips_are_those_of_all_ways_to_deal_the_attempts(case: Cas
     assert found.flips == 3 * (case.difference != 0)
 
 
+@pytest.mark.parametrize("case", [Case(3, 150, 9, 200), Case(900, 1_000, 850, 1_000), Case(5_000, 5_000, 10, 10)])
+def test_many_attempts_agree_with_scipy(case: Case) -> None:
+    law = stats.hypergeom(case.old + case.new, case.solved, case.new)
+    chances = [law.pmf(x) for x in range(case.new + 1)]
+    flips = beyond = 0.0
+    for new, chance in enumerate(chances):
+        if chance and new * case.old != (case.solved - new) * case.new:
+            flips += chance
+            beyond += chance * (sum(one for one in chances if one <= chance * (1 + 1e-7)) <= 0.05)
+    found = flips_by_chance(Counter({case: 1}), 1e-9)
+    assert found is not None
+    assert (found.expected, found.expected_beyond_noise) == pytest.approx((flips, beyond), rel=1e-6)
+
+
 def test_only_tasks_with_two_attempts_a_side_are_asked() -> None:
     assert flips_by_chance(Counter({Case(1, 1, 0, 4): 9}), 1e-9) is None
     found = flips_by_chance(Counter({Case(1, 1, 0, 4): 9, Case(4, 4, 0, 4): 2}), 1e-9)

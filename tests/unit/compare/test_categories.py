@@ -565,3 +565,33 @@ class TestQuestions:
         assert result.statistics
         assert result.statistics.subsets
         assert [group.name for group in result.statistics.subsets[0].groups] == ["x", "y"]
+
+
+def test_attempts_within_the_tolerance_agree() -> None:
+    rows = [{"task_id": task, "reward": reward} for task in "ab" for reward in (0.5, 0.52)]
+    rows.append({"task_id": "b", "reward": None})
+    for tolerance, flaky in ((1e-9, True), (0.05, False)):
+        result = compare_rollouts(rows, rows, questions=Questions(tolerance=tolerance))
+        assert [task.old is not None and task.old.flaky for task in result.tasks] == [flaky, flaky]
+
+
+def test_by_taskset_means_the_tasksets_where_no_row_has_such_a_field() -> None:
+    rows = [
+        {"_ng_task_id": {"taskset": name, "task_id": f"q{i}"}, "reward": 1} for name in ("one", "two") for i in range(6)
+    ]
+    plain, asked = (compare_rollouts(rows, rows, questions=Questions(by=by)).statistics for by in ((), ("taskset",)))
+    assert plain is not None
+    assert asked is not None
+    assert asked.subsets == plain.subsets
+    assert asked.subsets is not None
+    assert [group.name for group in asked.subsets[0].groups] == ["one", "two"]
+    own = compare_rollouts([{**row, "taskset": "x"} for row in rows], rows, questions=Questions(by=("taskset",)))
+    assert own.statistics is not None
+    assert own.statistics.subsets is not None
+    assert [group.name for group in own.statistics.subsets[0].groups] == ["x"]
+
+
+def test_a_difference_beyond_a_double_is_no_number_in_a_record() -> None:
+    old, new = [{"task_id": "a", "reward": 1e308}], [{"task_id": "a", "reward": -1e308}]
+    (record,) = compare_rollouts(old, new).to_records()
+    assert (record["old_reward"], record["new_reward"], record["delta"]) == (1e308, -1e308, None)

@@ -102,6 +102,7 @@ def test_reasons_say_what_it_would_take() -> None:
 @pytest.mark.parametrize(("limit", "confidence"), [(0.05, 0.95), (0.02, 0.9), (0.3, 0.9)])
 def test_so_many_tasks_without_a_change_keep_the_interval_within_a_limit(limit: float, confidence: float) -> None:
     n = tasks_without_change(limit, confidence)
+    assert n is not None
     assert tango_interval(0, 0, n, confidence)[1] <= limit < tango_interval(0, 0, n - 1, confidence)[1]
 
 
@@ -169,3 +170,15 @@ def test_the_chance_that_new_is_better() -> None:
     assert chance_better(solved(both=2)) == 0.5
     assert chance_better(solved(new=1)) is None
     assert chance_better(basics_of([0.5, 1.0], [1.0, 1.0])) is None
+
+
+@pytest.mark.parametrize("margin", [1e-9, 1e-200, 1e-320])
+def test_a_margin_that_takes_more_tasks_than_anybody_has_is_not_counted_in_tasks(margin: float) -> None:
+    figures = solved(old=1, both=3)
+    assert reason_of(figures, margin_of(figures, margin)) == "only 1 of 4 tasks changed: it takes 5 changed tasks"
+
+
+def test_a_margin_of_minus_zero_is_zero() -> None:
+    judged = margin_of(solved(old=1, both=3), -0.0)
+    assert judged is not None
+    assert str(judged.margin) == "0.0"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nemo_gym.rollout_compare.compare.categories import compare_rollouts
@@ -92,6 +92,7 @@ def assert_parts_mirrored(lower: Statistics, higher: Statistics) -> None:
 
 @PROPERTY
 @given(SIDE, SIDE, st.sampled_from([None, 0.1, 0.5]))
+@example([[0.0], [None], [0.0]], [[0.0], *[[0.5]] * 2, *[[0.5]] * 4], None)  # a half is solved, whichever is better
 def test_lower_is_better_is_the_mirror_image_of_higher_is_better(
     old: Rewards, new: Rewards, margin: float | None
 ) -> None:

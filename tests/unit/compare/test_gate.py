@@ -10,20 +10,27 @@ import jsonschema
 import pytest
 from pydantic import ValidationError
 
-from nemo_gym.rollout_compare import RolloutCompareConfig, compare_rollouts, run_compare, summary_schema
+from nemo_gym.rollout_compare import (
+    CompareInputError,
+    CompareResult,
+    RolloutCompareConfig,
+    compare_files,
+    compare_rollouts,
+    run_compare,
+    summary_schema,
+)
 from nemo_gym.rollout_compare.compare.gate import (
     RULES,
-    allowed_of,
     check_gate,
+    check_rules,
     is_rule,
-    no_longer_needed,
     rule_form,
     rule_text,
     rules_in_short,
 )
 from nemo_gym.rollout_compare.compare.questions import Questions
 from nemo_gym.rollout_compare.schema import Rule
-from tests.support import Done, compare, run, write_rows
+from tests.support import Done, assert_refused, compare, run, write_rows
 
 Rows = list[dict[str, Any]]
 
@@ -74,13 +81,13 @@ def test_a_rule_trips_where_there_are_more_tasks_than_it_allows(name: str, value
     """Nine tasks in all."""
     broken = [name, f"{name}>0", f"{name}>{value - 1}", f"{name}>0%", f"{name}>{100 * (value - 0.1) / 9:.4f}%"]
     kept = [f"{name}>{value}", f"{name}>{value + 1}", f"{name}>00{value}", f"{name}>{100 * (value + 0.1) / 9:.4f}%"]
-    checked = check_gate(compare_rollouts(OLD, NEW), [*broken, *kept])
+    checked = check_rules(compare_rollouts(OLD, NEW), [*broken, *kept])
     assert checked == (*(Rule(rule, value, True) for rule in broken), *(Rule(rule, value, False) for rule in kept))
 
 
 @pytest.mark.parametrize("name", VALUES)
 def test_no_task_trips_nothing(name: str) -> None:
-    assert check_gate(compare_rollouts(side(a=1), side(a=1)), [name]) == (Rule(name, 0, False),)
+    assert check_rules(compare_rollouts(side(a=1), side(a=1)), [name]) == (Rule(name, 0, False),)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +102,7 @@ def test_no_task_trips_nothing(name: str) -> None:
 )
 def test_worse_is_the_verdict(lost: int, won: int, verdict: str, tripped: bool) -> None:
     result = compare_rollouts(*better_or_worse(lost, won))
-    assert check_gate(result, ["worse"]) == (Rule("worse", verdict, tripped),)
+    assert check_rules(result, ["worse"]) == (Rule("worse", verdict, tripped),)
 
 
 @pytest.mark.parametrize(
@@ -194,7 +201,7 @@ RULES_ARE = (
         ("worse>2", "worse takes no number"),
         ("lost>", "it is lost, lost>N or lost>N%, N a number"),
         ("lost>-1", "it is lost, lost>N or lost>N%, N a number"),
-        ("coverage<95", "it is coverage<N%"),
+        ("coverage<95", "it is coverage<N%, N from 0 to 100"),
         ("lost>1\n", "it is lost, lost>N or lost>N%, N a number"),
         ("lost>\u0663", "it is lost, lost>N or lost>N%, N a number"),
         ("lost>" + "9" * 5000, "it is lost, lost>N or lost>N%, N a number"),
@@ -229,7 +236,7 @@ def test_a_loss_that_its_attempts_excuse_breaks_no_rule_of_losses_beyond_noise()
         attempts(noise="1110", real="1111", one="1", three="111"),
         attempts(noise="0001", real="0000", one="0", three="000"),
     )
-    assert check_gate(compare_rollouts(old, new), ["lost", "lost-beyond-noise"]) == (
+    assert check_rules(compare_rollouts(old, new), ["lost", "lost-beyond-noise"]) == (
         Rule("lost", 4, True),
         Rule("lost-beyond-noise", 3, True),
     )
@@ -240,7 +247,7 @@ def test_tasks_that_were_asked_differently() -> None:
         return [{"task_id": n, "reward": 1, "responses_create_params": {"input": text}} for n, text in tasks.items()]
 
     result = compare_rollouts(asked(a="x", b="y", c="z"), asked(a="x", b="Y", c="Z"), "task_id")
-    assert check_gate(result, ["inputs-differ", "inputs-differ>2"], {"b"}) == (
+    assert check_rules(result, ["inputs-differ", "inputs-differ>2"], {"b"}) == (
         Rule("inputs-differ", 1, True),
         Rule("inputs-differ>2", 1, False),
     )
@@ -248,18 +255,18 @@ def test_tasks_that_were_asked_differently() -> None:
 
 @pytest.mark.parametrize(("limit", "tripped"), [("44.4", False), ("44.5", True), ("100", True), ("0", False)])
 def test_coverage_is_the_share_of_tasks_that_both_sides_measured(limit: str, tripped: bool) -> None:
-    """Of nine tasks four, of six with three allowed ones aside four."""
+    """Of nine tasks four, of six with three allowed ones aside four; not rounded up."""
     result = compare_rollouts(OLD, NEW)
-    assert check_gate(result, [f"coverage < {limit} %"]) == (Rule(f"coverage<{limit}%", "44.4%", tripped),)
-    assert check_gate(result, ["coverage<66%"], {"m1", "m2", "x"}) == (Rule("coverage<66%", "66.7%", False),)
-    assert check_gate(compare_rollouts(side(a=1), side(b=1)), ["coverage<9%"], "ab")[0].value == "100.0%"
+    assert check_rules(result, [f"coverage < {limit} %"]) == (Rule(f"coverage<{limit}%", "44.4%", tripped),)
+    assert check_rules(result, ["coverage<66%"], {"m1", "m2", "x"}) == (Rule("coverage<66%", "66.6%", False),)
+    assert check_rules(compare_rollouts(side(a=1), side(b=1)), ["coverage<9%"], "ab")[0].value == "100.0%"
     assert rule_text(Rule("coverage<95%", "44.4%", True)) == (
         "gate: coverage<95%: 44.4% of the tasks are measured on both sides"
     )
 
 
 def test_regression_stands_for_what_no_release_should_have() -> None:
-    checked = check_gate(compare_rollouts(OLD, NEW), ["regression"])
+    checked = check_rules(compare_rollouts(OLD, NEW), ["regression"])
     assert [(rule.rule, rule.tripped) for rule in checked] == [
         ("worse", False),
         ("missing", True),
@@ -275,16 +282,8 @@ def test_regression_stands_for_what_no_release_should_have() -> None:
 def test_what_is_not_shown(margin: float | None, value: str, tripped: bool) -> None:
     rows = side(**{f"t{n}": 1 for n in range(200)})
     result = compare_rollouts(rows, rows, questions=Questions(margin=margin))
-    assert check_gate(result, ["not-shown"]) == (Rule("not-shown", value, tripped),)
+    assert check_rules(result, ["not-shown"]) == (Rule("not-shown", value, tripped),)
     assert rule_text(Rule("not-shown", value, True)) == f"gate: not-shown: {value}"
-
-
-def test_allowed_tasks_break_no_rule_and_those_that_need_it_no_longer_are_known() -> None:
-    result = compare_rollouts(OLD, NEW)
-    allowed = allowed_of("# flaky since May\n\nlost  # known\r\nsame\n  doubtful # upstream # bug \ngone\n")
-    assert allowed == {"lost": "known", "same": "", "doubtful": "upstream # bug", "gone": ""}
-    assert check_gate(result, ["lost", "flipped"], allowed) == (Rule("lost", 0, False), Rule("flipped", 1, True))
-    assert no_longer_needed(result, allowed) == ("gone", "same")
 
 
 @pytest.mark.parametrize(
@@ -302,6 +301,10 @@ def test_allowed_tasks_break_no_rule_and_those_that_need_it_no_longer_are_known(
         ("lost<1", False),
         ("lost>1.5", False),
         ("lo st", False),
+        ("lost>100%", True),
+        ("lost>100.1%", False),
+        ("coverage<100.00%", True),
+        ("coverage<101%", False),
     ],
 )
 def test_what_a_rule_looks_like(rule: str, right: bool) -> None:
@@ -315,7 +318,7 @@ def test_the_pattern_the_hints_and_the_help_are_made_from_the_table() -> None:
         assert name in rules_in_short()
         assert rule.in_short in rules_in_short()
         assert ("takes no number" in rule_form(name)) is (rule.tasks is None)
-    assert rule_form("coverage") == "it is coverage<N%"
+    assert rule_form("coverage") == "it is coverage<N%, N from 0 to 100"
     assert rules_in_short() == (
         "flipped, lost (the old side wins), lost-beyond-noise, agent-error, masked, missing or inputs-differ, each "
         "with >N for more than N tasks or >N% of them (in quotes); worse (the verdict), not-shown (with --margin), "
@@ -347,7 +350,7 @@ def test_a_cost_is_too_high_where_all_of_its_interval_is(
     rule: str, new: list[float], value: str, tripped: bool
 ) -> None:
     result = compare_rollouts(costing(*[100] * len(new)), costing(*new))
-    (checked,) = check_gate(result, [rule])
+    (checked,) = check_rules(result, [rule])
     assert checked == Rule(rule.replace(" ", ""), value, tripped)
     assert rule_text(checked) == f"gate: {checked.rule}: {value}"
 
@@ -364,18 +367,111 @@ def test_how_a_rule_of_a_cost_is_written() -> None:
     assert "seconds, dollars, each with >N for more than N times the cost" in rules_in_short()
 
 
+@pytest.mark.parametrize("percent", range(1, 100))
+def test_exactly_so_many_percent_are_not_more(percent: int) -> None:
+    """29 / 100 * 100 is 28.999999999999996 to a double."""
+    old = side(**{f"t{n}": 1 for n in range(100)})
+    new = side(**{f"t{n}": int(n >= percent) for n in range(100)})
+    result = compare_rollouts(old, new)
+    (rule,) = check_rules(result, [f"lost>{percent}%"])
+    assert (rule.value, rule.tripped) == (percent, False)
+    assert check_rules(result, [f"lost>{percent - 1}.999%"])[0].tripped
+
+
+def test_coverage_is_never_shown_as_the_limit_that_it_does_not_reach() -> None:
+    """949.6 in 1,000."""
+    old = side(**{f"t{n}": 1 for n in range(2500)})
+    result = compare_rollouts(old, old[: 2500 - 126])
+    assert check_rules(result, ["coverage<95%"]) == (Rule("coverage<95%", "94.9%", True),)
+    assert check_rules(result, ["coverage<94.96%"]) == (Rule("coverage<94.96%", "94.9%", False),)
+
+
+NO_MARGIN = "not-shown is about a margin: say which with --margin"
+
+
+@pytest.mark.parametrize("rule", ["not-shown", " not-shown "])
+def test_what_is_not_shown_takes_a_margin(rule: str) -> None:
+    done = gated(rule)
+    assert (done.status, done.stdout) == (2, "")
+    assert done.stderr == f"error: {NO_MARGIN}\ntry 'gym dev compare --help'\n"
+    assert gated(rule, more=("--margin", "0.9"), old=side(a=1), new=side(a=1)).status == 0
+    with pytest.raises(ValidationError, match=NO_MARGIN):
+        RolloutCompareConfig(old_rollouts="a", new_rollouts="b", fail_on=(rule,))
+    assert RolloutCompareConfig(old_rollouts="a", new_rollouts="b", fail_on=(rule,), margin=0).margin == 0
+    with pytest.raises(CompareInputError, match=NO_MARGIN):
+        compare_files(*files(OLD, NEW), fail_on=[rule])
+    with pytest.raises(CompareInputError, match=NO_MARGIN):
+        check_gate(compare_rollouts(OLD, NEW), [rule])
+
+
 def test_a_script_holds_a_result_against_rules() -> None:
     result = compare_rollouts(OLD, NEW)
-    lost, coverage = check_gate(result, [" lost > 0 ", "coverage<100%"])
-    assert (lost.rule, lost.value, lost.tripped) == ("lost>0", 2, True)
-    assert coverage.tripped
-    assert [rule.rule for rule in check_gate(result, ["regression"])] == [
-        "worse",
-        "missing",
-        "inputs-differ",
-        "coverage<95%",
-    ]
-    losers = {flip.task for flip in result.flips}
-    assert not check_gate(result, ["lost"], allowed=losers)[0].tripped
-    with pytest.raises(ValueError, match="'los' is not a rule"):
-        check_gate(result, ["lost", "los"])
+    assert check_gate(result, "lost > 1") == (Rule("lost>1", 2, True),)
+    assert check_gate(result, ["lost", "missing"], allowed=["lost", "x", "y"]) == (
+        Rule("lost", 1, True),
+        Rule("missing", 0, False),
+    )
+    with pytest.raises(CompareInputError, match="'losses' is not a rule; rules are flipped, lost"):
+        check_gate(result, ["losses"])
+
+
+def test_a_summary_is_held_against_rules_as_its_runs_are() -> None:
+    rules = [*VALUES, "worse", "lost>1", "coverage<60%", "regression"]
+    words = [word for rule in rules for word in ("--fail-on", rule)]
+    compare(*files(OLD, NEW), *words, "--json", "s.json")
+    read = CompareResult.from_json("s.json")
+    assert check_gate(read, rules) == read.gate == compare_files(*files(OLD, NEW), fail_on=rules).gate
+
+
+def test_no_output_goes_where_the_allowed_tasks_are() -> None:
+    Path("allow.txt").write_text("lost # known\n")
+    Path("link.txt").symlink_to("allow.txt")
+    for output in ("--rerun", "--json", "--html", "--markdown", "--junit"):
+        for path in ("allow.txt", "link.txt"):
+            done = compare(*files(OLD, NEW), "--allow", "allow.txt", output, path)
+            assert_refused(done, f"cannot write {path}: it is the input allow.txt")
+    assert Path("allow.txt").read_text() == "lost # known\n"
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("margin", -1, "'-1' is not a number, 0 or more"),
+        ("margin", float("nan"), "'nan' is not a number"),
+        ("tolerance", float("inf"), "'inf' is not a number"),
+        ("tail", -1, "'-1' is not a whole number"),
+        ("tail", True, "'True' is not a whole number"),
+        ("jobs", 0, "'0' is not a whole number, 1 or more"),
+        ("fail_on", ["nonsense"], "'nonsense' is not a rule"),
+        ("fail_on", "lost>200%", "'lost>200%' is not a rule"),
+        ("by", [""], "it is empty"),
+    ],
+)
+def test_a_script_cannot_ask_what_the_command_refuses(option: str, value: Any, said: str) -> None:
+    options: Any = {option: value}
+    with pytest.raises(CompareInputError, match=f"{option}: {said}"):
+        compare_files(*files(OLD, NEW), **options)
+
+
+def test_a_script_may_give_numbers_as_text_and_paths_as_paths() -> None:
+    options: Any = {"margin": "0.9", "tolerance": "1e-9", "allow": Path("allow.txt"), "fail_on": ("not-shown", "lost")}
+    Path("allow.txt").write_text("lost\n")
+    found = compare_files(*files(OLD, NEW), **options)
+    assert found.statistics is not None
+    assert found.statistics.margin is not None
+    assert found.statistics.margin.margin == 0.9
+    assert [rule.rule for rule in found.gate] == ["not-shown", "lost"]
+
+
+@pytest.mark.parametrize("margin", ["1_0", "٣", " 0.1", "0.1 ", "0x1", "1e400", "nan", "inf", "-1", "", "1,5"])
+def test_a_margin_is_a_plain_number(margin: str) -> None:
+    done = gated(more=(f"--margin={margin}",))
+    assert (done.status, done.stdout) == (2, "")
+    assert "is not a number, 0 or more" in done.stderr
+
+
+@pytest.mark.parametrize("margin", ["0", "-0", "-0.0", ".5", "5.", "1e-320", "+0.1", "1E-3"])
+def test_every_plain_number_is_a_margin(margin: str) -> None:
+    done = gated(more=(f"--margin={margin}",))
+    assert (done.status, done.stderr) == (0, "")
+    assert "within -0" not in done.stdout

@@ -85,10 +85,24 @@ def test_large_runs_agree_with_statsmodels() -> None:
     assert p_value == pytest.approx(StratifiedTable(tables).test_null_odds().pvalue, rel=1e-6)
 
 
-def test_tasks_with_very_many_attempts_take_the_approximation() -> None:
-    p_value, test = stratified_p(Counter({Case(300, 600, 330, 600): 1}))
-    assert test is NORMAL
-    assert p_value == pytest.approx(stats.norm.sf(15 / math.sqrt(600 * 630 * 570 * 600 / 1200**2 / 1199)) * 2)
+@pytest.mark.parametrize(
+    "case", [Case(300, 600, 330, 600), Case(3, 600, 0, 600), Case(4_990, 5_000, 1_999, 2_000), Case(1, 9_000, 3, 7)]
+)
+def test_tasks_with_very_many_attempts_are_exact(case: Case) -> None:
+    p_value, test = stratified_p(Counter({case: 1}))
+    law = stats.hypergeom(case.old + case.new, case.solved, case.new)
+    here = law.pmf(case.new_solved) / 2
+    smaller = min(law.cdf(case.new_solved - 1), law.sf(case.new_solved)) + here
+    assert test is EXACT
+    assert p_value == pytest.approx(min(1.0, 2 * smaller), rel=1e-7)
+
+
+@pytest.mark.parametrize("solved", [0, 1])
+def test_very_many_attempts_that_all_agree(solved: int) -> None:
+    """Nothing varies: there is no deviation to divide by."""
+    found = on_these_tasks(Counter({Case(600 * solved, 600, 600 * solved, 600): 2}))
+    assert found is not None
+    assert (found.delta, found.ci_low, found.p_value, found.test) == (0.0, None, 1.0, EXACT)
 
 
 def random_cases(draw: Random, tasks: int) -> Counter[Case]:

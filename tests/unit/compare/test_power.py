@@ -59,6 +59,22 @@ def test_nothing_to_find_or_no_spread(new: list[float], size: float) -> None:
     assert to_decide(basics_of([1.0, 0.0], new), None, size) is None
 
 
+@pytest.mark.parametrize("size", [1e-100, 1e-160, 1e-320])
+def test_a_difference_beyond_what_squares_hold_takes_more_than_anybody_has(size: float) -> None:
+    """All that varies is the attempts, so that only the difference divides."""
+    cases = Counter({Case(1, 2, 2, 2): 1, Case(1, 2, 1, 2): 9})
+    need = to_decide(basics_of(*figures_of(cases)), cases, size)
+    assert need is not None
+    assert (need.tasks, need.attempts, need.attempts_enough) == (10**9, None, False)
+
+
+def test_it_takes_one_attempt_at_least() -> None:
+    cases = Counter({Case(2, 2, 0, 2): 3, Case(2, 2, 2, 2): 97})
+    need = to_decide(basics_of(*figures_of(cases)), cases, 0.5)
+    assert need is not None
+    assert (need.attempts, need.attempts_enough) == (1, True)
+
+
 def test_a_difference_that_hardly_is_one_takes_more_than_anybody_has() -> None:
     cases = Counter({Case(1, 2, 2, 2): 50, Case(2, 2, 1, 2): 50})
     need = to_decide(basics_of(*figures_of(cases)), cases, 1e-30)

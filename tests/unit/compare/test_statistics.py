@@ -14,6 +14,7 @@ from msgspec import to_builtins
 from scipy import stats
 
 from nemo_gym.rollout_compare.compare.attempts import Case
+from nemo_gym.rollout_compare.compare.categories import compare_rollouts
 from nemo_gym.rollout_compare.compare.interval import tango_interval
 from nemo_gym.rollout_compare.compare.statistics import MeasuredTasks, paired_statistics
 from nemo_gym.rollout_compare.compare.unmeasured import UnmeasuredTask
@@ -253,3 +254,68 @@ def test_every_figure_that_is_null_has_its_reason(rewards: tuple[list[float], li
     absent = {name for name in Statistics.__struct_fields__ if getattr(found, name) is None}
     assert set(found.why_null) == absent - {"reason"}
     assert found.why_null["by_chance"] is why
+
+
+def attempts_of(*tasks: Sequence[float]) -> list[dict[str, Any]]:
+    return [{"task_id": f"t{i}", "reward": reward} for i, rewards in enumerate(tasks) for reward in rewards]
+
+
+def test_rewards_that_only_their_mean_hides_are_not_from_0_to_1() -> None:
+    """Of -1 and 2 the mean is 0.5: nothing bounds what a task without a reward could have had."""
+    old, new = attempts_of(*[[2, -1]] * 6, [1.0]), attempts_of(*[[0.5, 0.5]] * 6)
+    found = compare_rollouts(old, new).statistics
+    assert found is not None
+    assert found.unmeasured == Unmeasured(1)
+    assert (found.n, found.interval, found.pass_fail) == (6, None, False)
+
+
+def test_a_mean_of_1_is_no_solved_task_where_attempts_have_other_rewards() -> None:
+    found = compare_rollouts(attempts_of(*[[2, 0]] * 6), attempts_of(*[[0, 0]] * 6)).statistics
+    assert found is not None
+    assert (found.pass_fail, found.test, found.chance_better) == (False, SignificanceTest.SIGN_FLIP, None)
+
+
+def test_rewards_of_unmeasured_tasks_do_not_change_the_test() -> None:
+    """All that is measured on both sides is 0 or 1; a half stands where the other side measured nothing."""
+    old, new = attempts_of([1], [1], [0], [0.5]), attempts_of([0], [1], [0])
+    found = compare_rollouts(old, new).statistics
+    assert found is not None
+    assert (found.pass_fail, found.interval, found.test) == (True, IntervalKind.TANGO, SignificanceTest.MCNEMAR)
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 1e-15])
+def test_a_small_tolerance_is_that_of_every_figure(tolerance: float) -> None:
+    """Twenty tasks that all gain far less than 1e-9 are a gain to who says that such differences count."""
+    old = [1e-12 * i for i in range(20)]
+    new = [1e-12 * (i + 1 + i % 3) for i in range(20)]
+    groups = [str(i // 2) for i in range(20)]
+    found = paired_statistics(MeasuredTasks(old=old, new=new, cluster=("g", groups)), tolerance=tolerance)
+    scaled = figures_of([1e12 * one for one in old], [1e12 * one for one in new])
+    assert (found.verdict, found.new_wins) == (Verdict.BETTER, 20)
+    assert found.p_value == scaled.p_value
+    assert scaled.ci_low is not None
+    assert found.ci_low == pytest.approx(1e-12 * scaled.ci_low)
+    assert found.clustered is not None
+    assert found.clustered.p_value == 1 / 2**10
+    assert found.clustered.ci_low is not None
+
+
+def test_wins_of_rewards_too_large_to_compute_with_are_those_of_the_categories() -> None:
+    """0.1 is not above 0.2 - 0.1 by a double, though it lies within 0.1 of 0.2."""
+    tolerance = 0.1
+    old, new = [1e200, 0.3, 0.2, 0.8], [0.0, 0.2, 0.3, 0.7]
+    found = paired_statistics(MeasuredTasks(old=old, new=new), tolerance=tolerance)
+    differ = [(one, other) for one, other in zip(old, new, strict=True) if abs(one - other) > tolerance]
+    assert (found.old_wins, found.new_wins) == (
+        sum(one > other for one, other in differ),
+        sum(one < other for one, other in differ),
+    )
+
+
+def test_it_is_said_why_nothing_would_decide() -> None:
+    even = figures_of(*solved(old=1, new=1, both=10))
+    assert (even.delta, even.to_decide, even.why_null["to_decide"]) == (0.0, None, Why.NOTHING_TO_FIND)
+    same = figures_of([0.5] * 6, [0.25] * 6, margin=0.01)
+    assert (same.verdict, same.to_decide, same.why_null["to_decide"]) == (Verdict.WORSE, None, Why.NO_SPREAD)
+    zero = figures_of(*solved(old=1, new=3, both=10), margin=0.0)
+    assert (zero.to_decide, zero.why_null["to_decide"]) == (None, Why.NOTHING_TO_FIND)

@@ -36,9 +36,7 @@ def comment(result: CompareResult) -> str:
     return "\n".join(markdown_lines(result, "gym dev compare")) + "\n"
 
 
-def flips(
-    count: int, text: str = "", labels: list[str] | None = None, *, explained: bool = True
-) -> CompareResult:
+def flips(count: int, text: str = "", labels: list[str] | None = None, *, explained: bool = True) -> CompareResult:
     names = labels or [f"task-{i}" for i in range(count)]
     old = [
         {"task_id": f"{name}~{i}", "reward": 1.0, "test_output": f"PASSED t.py::{name}"} for i, name in enumerate(names)

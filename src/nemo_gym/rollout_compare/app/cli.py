@@ -23,6 +23,7 @@ from nemo_gym.rollout_compare.app.options import (
     shown_again,
 )
 from nemo_gym.rollout_compare.app.streams import forget_stdout, guarded, print_error, print_lines, write_stream
+from nemo_gym.rollout_compare.compare import NO_MARGIN, asks_for_margin
 
 OK, ERROR, USAGE = 0, 1, 2
 
@@ -185,6 +186,8 @@ def compare(prog: str, argv: Sequence[str], *, as_json: bool = False) -> int:
 
         if values["old_rollouts"] == STDIN:
             parser.error(f"{STDIN} stands for standard input, which can be one run only")
+    if values["margin"] is None and asks_for_margin(values["fail_on"]):
+        parser.error(NO_MARGIN)
     values["json_stdout"] |= as_json
     return guarded(lambda: _run(prog, values))
 

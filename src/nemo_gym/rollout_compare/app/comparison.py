@@ -13,7 +13,15 @@ from msgspec.structs import replace
 from nemo_gym.rollout_compare.app.options import OPTIONS
 from nemo_gym.rollout_compare.app.provenance import provenance
 from nemo_gym.rollout_compare.app.values import Options
-from nemo_gym.rollout_compare.compare import Questions, allowed_of, check_gate, compare_tables, no_longer_needed
+from nemo_gym.rollout_compare.compare import (
+    NO_MARGIN,
+    Questions,
+    allowed_of,
+    asks_for_margin,
+    check_gate,
+    compare_tables,
+    no_longer_needed,
+)
 from nemo_gym.rollout_compare.engine import Progress, default_jobs, run_tables, same_file_notes
 from nemo_gym.rollout_compare.explain import LogRoots, with_findings, with_steps, with_transcripts
 from nemo_gym.rollout_compare.files import STDIN
@@ -21,6 +29,7 @@ from nemo_gym.rollout_compare.producers import LocatedRun, Plan, Run, check_keys
 from nemo_gym.rollout_compare.report import by_size
 from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult, Note, NoteKind, Side
 from nemo_gym.rollout_compare.table import Table
+from nemo_gym.rollout_compare.text import one_line
 
 Watch = Callable[[Sequence[Run]], AbstractContextManager[Progress | None]]
 """Something that shows how far the reading of open runs has got."""
@@ -76,19 +85,36 @@ def compare_files(
         **options: The command's options, by the names of the config's fields.
 
     Raises:
-        CompareInputError: An input cannot be read, is not a run, or has no field that tells its tasks apart.
+        CompareInputError: An input cannot be read, is not a run, or has no field that tells its tasks apart; or an
+            option's value is not one.
         TypeError: There is no such option.
     """
     known = ComparisonOptions.__annotations__
     unknown = ", ".join(sorted(options.keys() - known.keys()))
     if unknown:
         raise TypeError(f"compare_files has no option {unknown}; it takes {', '.join(known)}")
-    values: dict[str, Any] = dict(options)
-    for name, option in OPTIONS.items():
-        if option.many and name in values:
-            values[name] = (values[name],) if isinstance(values[name], str) else tuple(values[name])
+    values = {name: _checked(name, value) for name, value in options.items()}
+    if values.get("margin") is None and asks_for_margin(values.get("fail_on", ())):
+        raise CompareInputError(NO_MARGIN)
     chosen = Options(old_rollouts=os.fspath(old), new_rollouts=os.fspath(new), **values)
     return compare_runs(locate_runs(chosen), chosen, explain=explain)
+
+
+def _checked(name: str, value: Any) -> Any:
+    """An option's value as the command line would have it."""
+    from argparse import ArgumentTypeError
+
+    from nemo_gym.rollout_compare.app.kinds import TYPES
+
+    option = OPTIONS[name]
+    if option.kind == "switch" or (value is None and not option.many):
+        return value
+    one = not option.many or isinstance(value, (str, os.PathLike))
+    try:
+        made = tuple(TYPES[option.kind](str(word)) for word in ([value] if one else value))
+    except ArgumentTypeError as error:
+        raise CompareInputError(f"{name}: {error}") from None
+    return made if option.many else made[0]
 
 
 def locate_runs(options: Options) -> dict[Side, LocatedRun]:
@@ -173,9 +199,13 @@ def _gated(result: CompareResult, rules: Sequence[str], allow: str | None) -> Co
     if allow is None:
         return replace(result, gate=check_gate(result, rules))
     try:
-        allowed = allowed_of(Path(allow).read_text("utf-8-sig", "replace"))
-    except OSError as error:
-        raise CompareInputError(f"cannot read {allow}: {error.strerror}") from None
+        read = Path(allow).read_bytes()
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise CompareInputError(f"cannot read {one_line(allow)}: {why}") from None
+    if b"\0" in read:
+        raise CompareInputError(f"cannot read {one_line(allow)}: it is not text in UTF-8; UTF-16 has to be converted")
+    allowed = allowed_of(read.decode("utf-8-sig", "replace"), {task.task for task in result.tasks})
     needless = no_longer_needed(result, allowed)
     note = (Note(NoteKind.NO_LONGER_FLIPS, tasks=needless),) if needless else ()
     return replace(result, gate=check_gate(result, rules, allowed), notes=(*result.notes, *note))

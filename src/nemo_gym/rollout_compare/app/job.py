@@ -72,7 +72,7 @@ def _no_collection() -> Iterator[None]:
 def _run(options: Options, out: TextIO, title: str) -> int:
     runs = locate_runs(options)
     outputs = _outputs(options)
-    _check_outputs(list(outputs.values()), runs.values(), out)
+    _check_outputs(list(outputs.values()), runs.values(), options.allow, out)
     with stage_names(quiet=options.quiet) as tell:
         result = compare_runs(runs, options, watch=partial(reading_progress, quiet=options.quiet), tell=tell)
     for path in outputs.values():
@@ -134,8 +134,8 @@ def _other_output(options: Options) -> bool:
     return options.json_stdout or options.markdown == STDIN
 
 
-def _check_outputs(outputs: Sequence[Path], runs: Collection[LocatedRun], out: TextIO) -> None:
-    inputs = [file for run in runs for file in run.files()]
+def _check_outputs(outputs: Sequence[Path], runs: Collection[LocatedRun], allow: str | None, out: TextIO) -> None:
+    inputs = [*(file for run in runs for file in run.files()), *([Path(allow)] if allow else ())]
     for path in outputs:
         check_output(path, inputs, out)
         if any(would_hold(run, path) for run in runs):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from nemo_gym.rollout_compare.compare import RULE_NAMES, is_rule, rule_form
 from nemo_gym.rollout_compare.text import bytes_of
 
 _MOST_DIGITS = 19
+_AMOUNT = re.compile(r"\+?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|-0+\.?0*")
 
 
 def _count(text: str) -> int:
@@ -34,11 +36,8 @@ def _size(text: str) -> int:
 
 
 def _amount(text: str) -> float:
-    try:
-        amount = float(text)
-    except ValueError:
-        amount = -1.0
-    if not 0 <= amount < math.inf:
+    amount = float(text) if _AMOUNT.fullmatch(text) else math.inf
+    if amount == math.inf:
         raise argparse.ArgumentTypeError(f"{text[:_MOST_DIGITS]!r} is not a number, 0 or more")
     return amount
 

@@ -26,20 +26,22 @@ The names are imported when they are first asked for: the command line's help re
 * `changes`: the settings in which the runs differ
 * `costs`: what the runs cost
 * `gate`: whether a result keeps the rules that were asked for
+* `allow`: the tasks that are allowed to break them
 """
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from nemo_gym.rollout_compare.compare.allow import allowed_of, no_longer_needed
     from nemo_gym.rollout_compare.compare.categories import MOST_AGREEING, compare_rollouts, compare_tables
     from nemo_gym.rollout_compare.compare.distributions import fisher_exact_two_sided
     from nemo_gym.rollout_compare.compare.gate import (
+        NO_MARGIN,
         RULE_NAMES,
         RULE_PATTERN,
-        allowed_of,
+        asks_for_margin,
         check_gate,
         is_rule,
-        no_longer_needed,
         rule_form,
         rule_text,
         rules_in_short,
@@ -49,10 +51,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOST_AGREEING",
+    "NO_MARGIN",
     "RULE_NAMES",
     "RULE_PATTERN",
     "Questions",
     "allowed_of",
+    "asks_for_margin",
     "check_gate",
     "compare_rollouts",
     "compare_tables",
@@ -67,6 +71,7 @@ __all__ = [
 
 #: The modules that hold these names.
 _HOMES = {
+    "allow": ("allowed_of", "no_longer_needed"),
     "categories": (
         "MOST_AGREEING",
         "compare_rollouts",
@@ -74,12 +79,12 @@ _HOMES = {
     ),
     "distributions": ("fisher_exact_two_sided",),
     "gate": (
+        "NO_MARGIN",
         "RULE_NAMES",
         "RULE_PATTERN",
-        "allowed_of",
+        "asks_for_margin",
         "check_gate",
         "is_rule",
-        "no_longer_needed",
         "rule_form",
         "rule_text",
         "rules_in_short",

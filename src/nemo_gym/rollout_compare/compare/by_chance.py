@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from functools import lru_cache
-from itertools import starmap
+from itertools import accumulate
 
 from nemo_gym.rollout_compare.compare.attempts import Cases, repeated_cases
-from nemo_gym.rollout_compare.compare.distributions import fisher_exact_two_sided
+from nemo_gym.rollout_compare.compare.distributions import (
+    as_probable,
+    exact_sum,
+    fisher_exact_two_sided,
+    hypergeometric_weights,
+)
 from nemo_gym.rollout_compare.compare.repeats import NOISE_LEVEL
 from nemo_gym.rollout_compare.schema import ByChance
 
@@ -41,19 +47,18 @@ def flips_by_chance(cases: Cases, tolerance: float) -> ByChance | None:
 @lru_cache(maxsize=4096)
 def _chances(old: int, new: int, solved: int, tolerance: float) -> tuple[float, float]:
     """The chances of a flip, and of a flip beyond noise, in a task with so many attempts a side and solved in all."""
+    weights, first = hypergeometric_weights(new, old, solved)
+    every = exact_sum(weights)
+    rising = sorted(weights)
+    sums = [0, *accumulate(rising)]
     flips, beyond = [], []
-    for new_solved, ways in enumerate(starmap(_ways, ((old, new, solved, x) for x in range(new + 1)))):
-        old_solved = solved - new_solved
-        if ways and abs(new_solved / new - old_solved / old) > tolerance:
-            flips.append(ways)
-            if _beyond(old_solved, old, new_solved, new):
-                beyond.append(ways)
-    every = math.comb(old + new, solved)
-    return sum(flips) / every, sum(beyond) / every
-
-
-def _ways(old: int, new: int, solved: int, new_solved: int) -> int:
-    return math.comb(new, new_solved) * math.comb(old, solved - new_solved) if 0 <= solved - new_solved <= old else 0
+    for new_solved, weight in enumerate(weights, first):
+        if abs(new_solved / new - (solved - new_solved) / old) > tolerance:
+            flips.append(weight)
+            # Fisher's exact p: the share of what is at most as probable
+            if sums[bisect_right(rising, as_probable(weight))] / every <= NOISE_LEVEL:
+                beyond.append(weight)
+    return exact_sum(flips) / every, exact_sum(beyond) / every
 
 
 def _beyond(old_solved: int, old: int, new_solved: int, new: int) -> bool:

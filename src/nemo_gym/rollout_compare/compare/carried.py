@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from operator import sub
 
 from nemo_gym.rollout_compare.compare.decisions import margin_of, verdict_of
-from nemo_gym.rollout_compare.compare.paired import Basics, basics_of
+from nemo_gym.rollout_compare.compare.paired import AS_REWARDS, Basics, Scale, basics_of
 from nemo_gym.rollout_compare.schema import CarriedBy, Margin, Verdict, WithoutAgentErrors
 
 # A task that moves delta by less than this part of its standard error carries nothing.
@@ -14,7 +14,12 @@ _FELT = 0.01
 
 
 def without_agent_errors(
-    old: Sequence[float], new: Sequence[float], doubtful: Sequence[int], margin: Margin | None, tolerance: float
+    old: Sequence[float],
+    new: Sequence[float],
+    doubtful: Sequence[int],
+    margin: Margin | None,
+    tolerance: float,
+    scale: Scale = AS_REWARDS,
 ) -> WithoutAgentErrors | None:
     """The figures without the flips that have an agent error, given by their places; None where there is none."""
     if not doubtful:
@@ -23,7 +28,7 @@ def without_agent_errors(
     kept = [i for i in range(len(old)) if i not in left_out]
     if not kept:
         return WithoutAgentErrors(0, None, None, Verdict.CANNOT_TELL)
-    figures = basics_of([old[i] for i in kept], [new[i] for i in kept], tolerance)
+    figures = basics_of([old[i] for i in kept], [new[i] for i in kept], tolerance, scale)
     verdict = verdict_of(figures, margin_of(figures, margin.margin if margin else None))
     return WithoutAgentErrors(figures.n, figures.delta, figures.p_value, verdict)
 
@@ -48,7 +53,7 @@ def carried_by(
     place = None if found is Verdict.CANNOT_TELL else _largest(old, new, tolerance)
     if place is None or abs(new[place] - old[place]) < _FELT * figures.error * figures.n:
         return None
-    rest = basics_of([*old[:place], *old[place + 1 :]], [*new[:place], *new[place + 1 :]], tolerance)
+    rest = basics_of([*old[:place], *old[place + 1 :]], [*new[:place], *new[place + 1 :]], tolerance, figures.scale)
     verdict = verdict_of(rest, margin_of(rest, margin.margin if margin else None))
     same_sign = (figures.delta > 0) - (figures.delta < 0) == (rest.delta > 0) - (rest.delta < 0)
     if same_sign and verdict is found:

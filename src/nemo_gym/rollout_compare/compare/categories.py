@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from itertools import compress, islice
 from math import isnan
+from operator import not_
 
 from msgspec.structs import replace
 
@@ -13,6 +14,7 @@ from nemo_gym.rollout_compare.compare.costs import compare_costs, truncated_answ
 from nemo_gym.rollout_compare.compare.direction import solved_by_zero
 from nemo_gym.rollout_compare.compare.groups import TASKSET, group_values
 from nemo_gym.rollout_compare.compare.measured import measured_tasks
+from nemo_gym.rollout_compare.compare.paired import Scale
 from nemo_gym.rollout_compare.compare.questions import NOTHING_MORE, Questions
 from nemo_gym.rollout_compare.compare.repeats import compare_repeats
 from nemo_gym.rollout_compare.compare.statistics import paired_statistics
@@ -71,7 +73,7 @@ def compare_tables(tables: dict[Side, Table], questions: Questions = NOTHING_MOR
     """
     joined = join(tables)
     tables = {side: table.without_tasks() for side, table in tables.items()}
-    sides = [sides_of(tables[side], joined.rows[side]) for side in Side]
+    sides = [sides_of(tables[side], joined.rows[side], questions.tolerance) for side in Side]
     if questions.lower_is_better:
         sides = [list(map(solved_by_zero, side)) for side in sides]
     both = zip(joined.tasks, *sides, strict=True)
@@ -116,10 +118,21 @@ def _statistics(
     values = group_values(tables, joined, tasks, questions)
     groups = {field: values[field] for field in (TASKSET, *questions.by) if field in values}
     cluster = (questions.cluster, values[questions.cluster]) if questions.cluster else None
-    measured = measured_tasks(tasks, groups, cluster)
+    measured = measured_tasks(tasks, groups, cluster, _scale(tables))
     return paired_statistics(
         measured, margin=questions.margin, tolerance=questions.tolerance, lower_is_better=questions.lower_is_better
     )
+
+
+def _scale(tables: dict[Side, Table]) -> Scale:
+    """What rewards the measured rows have."""
+    pass_fail = bounded = True
+    for table in tables.values():
+        measured = compress(table.reward, map(not_, table.masked.ids)) if table.masked_rows else table.reward
+        values = set(measured)
+        pass_fail &= values <= {0.0, 1.0}
+        bounded &= not values or (min(values) >= 0 and max(values) <= 1)
+    return Scale(pass_fail, bounded)
 
 
 def _compared(task: str, old: TaskSide | None, new: TaskSide | None, questions: Questions) -> TaskComparison:

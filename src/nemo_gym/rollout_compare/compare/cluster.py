@@ -13,7 +13,9 @@ from nemo_gym.rollout_compare.schema import REWARD_TOLERANCE, Clustered
 FEWEST_GROUPS = 6
 
 
-def clustered(field: str, values: Sequence[str], differences: Sequence[float]) -> Clustered:
+def clustered(
+    field: str, values: Sequence[str], differences: Sequence[float], tolerance: float = REWARD_TOLERANCE
+) -> Clustered:
     """The interval and the p of delta when whole groups, not tasks, are what was drawn.
 
     With S_g the sum of the differences of group g, n_g its tasks, G groups and n tasks in all:
@@ -37,6 +39,7 @@ def clustered(field: str, values: Sequence[str], differences: Sequence[float]) -
     delta = mean(differences)
     squares = math.fsum((total - sizes[value] * delta) ** 2 for value, total in sums.items())
     error = math.sqrt(groups / (groups - 1) * squares) / n
-    low, high = paired_t_interval(delta, error, groups) if error > REWARD_TOLERANCE else (None, None)
-    changed = any(abs(total) > REWARD_TOLERANCE for total in sums.values())
-    return Clustered(field, groups, low, high, sign_flip_permutation(sums.values()) if changed else None)
+    none = min(REWARD_TOLERANCE, tolerance)
+    low, high = paired_t_interval(delta, error, groups) if error > none else (None, None)
+    changed = any(abs(total) > none for total in sums.values())
+    return Clustered(field, groups, low, high, sign_flip_permutation(sums.values(), none) if changed else None)

@@ -6,7 +6,7 @@ import math
 
 from nemo_gym.rollout_compare.compare.distributions import normal_quantile
 from nemo_gym.rollout_compare.compare.interval import CONFIDENCE
-from nemo_gym.rollout_compare.compare.paired import Basics, mcnemar_mid_p
+from nemo_gym.rollout_compare.compare.paired import MOST, Basics, mcnemar_mid_p
 from nemo_gym.rollout_compare.schema import Conclusion, Margin, SignificanceTest, Unmeasured, Verdict
 
 #: A p-value below this is called a change.
@@ -33,6 +33,7 @@ def margin_of(figures: Basics, margin: float | None) -> Margin | None:
     if margin is None:
         return None
     interval = figures.interval(MARGIN_CONFIDENCE)
+    margin += 0.0  # of the two zeros the positive one
     if interval is None:
         return Margin(margin, None, None, Conclusion.NOT_SHOWN)
     conclusion = Conclusion.NOT_SHOWN
@@ -86,9 +87,10 @@ def most_that_change(n: int) -> float:
     return square / (n + square)
 
 
-def tasks_without_change(limit: float, confidence: float) -> int:
-    """How many tasks, none of which changed, keep the interval within a limit."""
-    return math.ceil(normal_quantile((1 + confidence) / 2) ** 2 * (1 - limit) / limit)
+def tasks_without_change(limit: float, confidence: float) -> int | None:
+    """How many tasks, none of which changed, keep the interval within a limit; None where nobody has as many."""
+    tasks = normal_quantile((1 + confidence) / 2) ** 2 * (1 - limit) / limit
+    return math.ceil(tasks) if tasks < MOST else None
 
 
 def reason_of(figures: Basics | None, margin: Margin | None) -> str:
@@ -98,7 +100,8 @@ def reason_of(figures: Basics | None, margin: Margin | None) -> str:
     if figures.n == 1:
         return f"one task cannot tell a difference from noise: it takes {FEWEST_CHANGED_TASKS} changed tasks or more"
     limit, confidence = (margin.margin, MARGIN_CONFIDENCE) if margin else (SMALL_CHANGE, CONFIDENCE)
-    enough = f", or {tasks_without_change(limit, confidence):,} of which none changes" if 0 < limit < 1 else ""
+    tasks = tasks_without_change(limit, confidence) if 0 < limit < 1 else None
+    enough = f", or {tasks:,} of which none changes" if tasks else ""
     only = f"only {figures.changed} of {figures.n} tasks changed" if figures.changed else "no task changed"
     return f"{only}: it takes {FEWEST_CHANGED_TASKS} changed tasks{enough}"
 

@@ -5,7 +5,7 @@ answer within 1e-9.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import accumulate, takewhile
 from operator import mul
@@ -129,10 +129,21 @@ def fisher_exact_two_sided(a: int, b: int, c: int, d: int) -> float:
         d: Its unsolved attempts.
     """
     first, second, drawn = a + b, c + d, a + c
+    weights, low = hypergeometric_weights(first, second, drawn)
+    observed = weights[a - low] if 0 <= a - low < len(weights) else 0
+    return exact_sum(weight for weight in weights if weight <= as_probable(observed)) / exact_sum(weights)
+
+
+def hypergeometric_weights(first: int, second: int, drawn: int) -> tuple[Sequence[float], int]:
+    """How probable each number of balls of the first colour is among those drawn, in relation; and the smallest number.
+
+    Few balls: the ways to draw them, C(first, x) C(second, drawn - x), in whole numbers. Many: 1 for the most probable
+    number, the others by the ratios of neighbours, without ends that hold nothing, so that the cost grows with the
+    square root of the balls.
+    """
     low, high = max(0, drawn - second), min(first, drawn)
     if first + second <= _FEW_TRIALS:
-        ways = [math.comb(first, x) * math.comb(second, drawn - x) for x in range(low, high + 1)]
-        return sum(way for way in ways if way <= ways[a - low]) / sum(ways)
+        return [math.comb(first, x) * math.comb(second, drawn - x) for x in range(low, high + 1)], low
     mode = (drawn + 1) * (first + 1) // (first + second + 2)
 
     def up(x: int) -> float:
@@ -140,10 +151,18 @@ def fisher_exact_two_sided(a: int, b: int, c: int, d: int) -> float:
 
     above = _walk(up(x) for x in range(mode, high))
     below = _walk(1 / up(x - 1) for x in range(mode, low, -1))
-    side, steps = (above, a - mode) if a >= mode else (below, mode - a)
-    observed = side[steps] if steps < len(side) else 0.0
-    weights = above + below[1:]
-    return math.fsum(weight for weight in weights if weight <= observed * _SAME_WEIGHT) / math.fsum(weights)
+    return [*reversed(below), *above[1:]], mode - len(below) + 1
+
+
+def as_probable(weight: float) -> float:
+    """The largest weight that is the same as this one but for rounding: a whole number is exact."""
+    return weight if isinstance(weight, int) else weight * _SAME_WEIGHT
+
+
+def exact_sum(weights: Iterable[float]) -> float:
+    """The sum, of whole numbers as a whole number, of others rounded once."""
+    every = list(weights)
+    return sum(every) if all(isinstance(weight, int) for weight in every) else math.fsum(every)
 
 
 def _walk(ratios: Iterable[float]) -> list[float]:

@@ -104,7 +104,7 @@ RULES = {
         says=_says_worse,
     ),
     "not-shown": GateRule(
-        "with `--margin`: that the new side is neither shown to be the same nor not to be worse; without: always",
+        "with `--margin`, and only with it: that the new side is neither shown to be the same nor not to be worse",
         in_short="with --margin",
         word=_conclusion,
         broken=_is_not_shown,
@@ -114,14 +114,17 @@ RULES = {
 #: Names that stand for several rules.
 BUNDLES = {"regression": ("worse", "missing", "inputs-differ", "coverage<95%")}
 
-COVERAGE = "coverage"
+COVERAGE, NOT_SHOWN = "coverage", "not-shown"
+
+#: What is said where a rule is about a margin and there is none.
+NO_MARGIN = "not-shown is about a margin: say which with --margin"
 
 _TIMES = r"[0-9]{1,9}(?:\.[0-9]{1,9})?"
 
 _COUNTING = [name for name, rule in RULES.items() if rule.tasks]
 _PLAIN = [*(name for name in RULES if name not in _COUNTING), *BUNDLES]
 _NUMBER = r"[0-9]{1,18}"
-_PERCENT = r"[0-9]{1,3}(?:\.[0-9]{1,9})?"
+_PERCENT = r"(?:100(?:\.0{1,9})?|[0-9]{1,2}(?:\.[0-9]{1,9})?)"
 
 #: What a rule may begin with.
 RULE_NAMES = (*RULES, COVERAGE, *MEASURES, *BUNDLES)
@@ -145,10 +148,15 @@ def _without_spaces(text: str) -> str:
 def rule_form(name: str) -> str:
     """How the rule of a name is written."""
     if name == COVERAGE:
-        return "it is coverage<N%"
+        return "it is coverage<N%, N from 0 to 100"
     if name in MEASURES:
         return f"it is {name}>N, N how many times the old cost is too much, such as 1.2"
     return f"it is {name}, {name}>N or {name}>N%, N a number" if name in _COUNTING else f"{name} takes no number"
+
+
+def asks_for_margin(rules: Sequence[str]) -> bool:
+    """Whether a rule is about the margin."""
+    return NOT_SHOWN in map(_without_spaces, rules)
 
 
 def rules_in_short() -> str:
@@ -166,24 +174,28 @@ def _in_short(name: str) -> str:
     return f"{name} ({words})" if words else name
 
 
-def check_gate(result: CompareResult, rules: Sequence[str], allowed: Allowed = ()) -> tuple[Rule, ...]:
-    """Hold a comparison against rules.
+def check_gate(result: CompareResult, rules: str | Sequence[str], allowed: Allowed = ()) -> tuple[Rule, ...]:
+    """Hold a comparison against rules, as `--fail-on` has them.
 
     Args:
-        result: A finished comparison.
-        rules: Each as `--fail-on` takes it: `missing`, `lost>3`, `coverage<95%`, `regression`.
-        allowed: Labels of tasks that break no rule.
+        result: The comparison.
+        rules: The rules.
+        allowed: Labels of tasks that break none.
 
     Returns:
-        Each rule with what it looked at (`value`) and whether it is broken (`tripped`), `regression` as the rules that
-        it stands for.
+        Each rule with what it looks at, and whether that breaks it.
 
     Raises:
-        ValueError: A text is not a rule.
+        CompareInputError: Something is not a rule, or asks for a margin that the comparison does not have.
     """
-    for text in rules:
-        if not is_rule(text):
-            raise ValueError(f"{text!r} is not a rule")
+    from nemo_gym.rollout_compare.schema import CompareInputError
+
+    rules = (rules,) if isinstance(rules, str) else rules
+    for rule in rules:
+        if not is_rule(rule):
+            raise CompareInputError(f"{rule!r} is not a rule; rules are {', '.join(RULE_NAMES)}")
+    if asks_for_margin(rules) and not (result.statistics and result.statistics.margin):
+        raise CompareInputError(NO_MARGIN)
     return tuple(_check(result, text, frozenset(allowed)) for text in _unbundled(rules))
 
 
@@ -197,8 +209,10 @@ def _check(result: CompareResult, text: str, allowed: frozenset[str]) -> Rule:
 
     name, _, limit = text.partition(">")
     if text.startswith(f"{COVERAGE}<"):
-        share = _coverage(result, allowed)
-        return Rule(text, f"{share:.1f}%", share < float(text.partition("<")[2].removesuffix("%")))
+        measured, asked = _coverage(result, allowed)
+        tenths = 1000 * measured // asked if asked else 1000  # never rounded up to a limit that it does not reach
+        limit = text.partition("<")[2]
+        return Rule(text, f"{tenths // 10}.{tenths % 10}%", _order(limit, measured, asked) < 0)
     if name in MEASURES:
         return _cost(result, text, name, float(limit))
     rule = RULES[name]
@@ -207,8 +221,16 @@ def _check(result: CompareResult, text: str, allowed: frozenset[str]) -> Rule:
         assert rule.broken
         return Rule(text, rule.word(result), rule.broken(result))
     value = sum(task not in allowed for task in rule.tasks(result))
-    most = float(limit.removesuffix("%")) / 100 * len(result.tasks) if limit.endswith("%") else int(limit or 0)
-    return Rule(text, value, value > most)
+    if limit.endswith("%"):
+        return Rule(text, value, _order(limit, value, len(result.tasks)) > 0)
+    return Rule(text, value, value > int(limit or 0))
+
+
+def _order(percent: str, part: int, whole: int) -> int:
+    """How a part of a whole stands to so many percent, exactly: below 0 for less, above 0 for more."""
+    units, _, decimals = percent.removesuffix("%").partition(".")
+    scale = int("1" + "0" * len(decimals))
+    return part * 100 * scale - int(units + decimals) * whole
 
 
 def _cost(result: CompareResult, text: str, name: str, limit: float) -> Rule:
@@ -226,26 +248,11 @@ def _cost(result: CompareResult, text: str, name: str, limit: float) -> Rule:
     return Rule(text, times, ratio.ci_low > limit)
 
 
-def _coverage(result: CompareResult, allowed: frozenset[str]) -> float:
-    """How many of all tasks in 100 have a measured attempt on both sides, allowed ones aside."""
+def _coverage(result: CompareResult, allowed: frozenset[str]) -> tuple[int, int]:
+    """How many tasks have a measured attempt on both sides, and how many there are, allowed ones aside."""
     asked = [task for task in result.tasks if task.task not in allowed]
     measured = sum(bool(task.old and task.old.measured and task.new and task.new.measured) for task in asked)
-    return 100 * measured / len(asked) if asked else 100.0
-
-
-def allowed_of(text: str) -> dict[str, str]:
-    """The labels of an allow file with their reasons: one a line, `LABEL # REASON`; blank lines and comments aside."""
-    found = {}
-    for line in text.splitlines():
-        label, _, reason = line.partition(" #")
-        if label.strip() and not line.lstrip().startswith("#"):
-            found[label.strip()] = reason.strip()
-    return found
-
-
-def no_longer_needed(result: CompareResult, allowed: Allowed) -> tuple[str, ...]:
-    """The allowed labels whose tasks do not flip any more, sorted."""
-    return tuple(sorted(set(allowed) - set(_flipped(result))))
+    return measured, len(asked)
 
 
 def rule_text(rule: Rule) -> str:

@@ -38,5 +38,7 @@ def group_values(
             before = values[first[row]]
             values[first[row]] = tuple(b if a is None else a for a, b in zip(found, before, strict=True))
     for place, field in enumerate(fields):
+        if field in known and all(task[place] is None for task in values):
+            continue  # no row has such a field of its own: the tasksets are meant
         known[field] = ["(none)" if task[place] is None else text_of(task[place]) for task in values]
     return known

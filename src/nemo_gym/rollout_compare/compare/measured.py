@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from nemo_gym.rollout_compare.compare.attempts import Case, Cases
+from nemo_gym.rollout_compare.compare.paired import AS_REWARDS, Scale
 from nemo_gym.rollout_compare.compare.statistics import MeasuredTasks
 from nemo_gym.rollout_compare.compare.unmeasured import UnmeasuredTask
 from nemo_gym.rollout_compare.schema import Category, Measured, TaskComparison, TaskSide
@@ -15,6 +16,7 @@ def measured_tasks(
     tasks: Sequence[TaskComparison],
     groups: Mapping[str, Sequence[str]] | None = None,
     cluster: tuple[str, Sequence[str]] | None = None,
+    scale: Scale = AS_REWARDS,
 ) -> MeasuredTasks:
     """The tasks with a measured attempt on both sides as columns, and what is known of the others.
 
@@ -24,6 +26,7 @@ def measured_tasks(
         tasks: All tasks.
         groups: By the name of a field its value for each of the tasks.
         cluster: A field's name and its value for each of the tasks.
+        scale: What rewards single attempts have, at all tasks.
     """
     before: list[TaskSide | Measured] = []
     after: list[TaskSide | Measured] = []
@@ -42,11 +45,14 @@ def measured_tasks(
         places.append(place)
     measured = tasks if len(places) == len(tasks) else [tasks[place] for place in places]
     doubtful = Category.FLIPPED_AGENT_ERROR
+    cases = _cases(before, after)
     return MeasuredTasks(
         old=_rewards(before),
         new=_rewards(after),
         labels=[task.task for task in measured],
-        cases=_cases(before, after),
+        cases=cases,
+        # the attempts at other tasks do not make these figures those of other rewards
+        scale=scale._replace(pass_fail=cases is not None) if before else scale,
         doubtful=[place for place, task in enumerate(measured) if task.category is doubtful],
         groups={field: [values[place] for place in places] for field, values in (groups or {}).items()},
         cluster=cluster and (cluster[0], [cluster[1][place] for place in places]),

@@ -9,7 +9,7 @@ from functools import reduce
 from operator import add
 
 from nemo_gym.rollout_compare.compare.attempts import Cases, repeated_cases, within_variance
-from nemo_gym.rollout_compare.compare.distributions import normal_quantile
+from nemo_gym.rollout_compare.compare.distributions import exact_sum, hypergeometric_weights, normal_quantile
 from nemo_gym.rollout_compare.compare.interval import CONFIDENCE
 from nemo_gym.rollout_compare.schema import OnTheseTasks, SignificanceTest
 
@@ -18,7 +18,6 @@ FEWEST_TASKS = 10
 
 #: Up to this variance of the solved attempts (about 1,000 tasks of 8 attempts) their exact distribution is computed.
 _LARGEST_EXACT_VARIANCE = 1000.0
-_LARGEST_EXACT_ATTEMPTS = 1000
 
 # What is less probable than this adds nothing to a p-value that anybody reads.
 _NEGLIGIBLE = 1e-20
@@ -53,8 +52,8 @@ def stratified_p(cases: Cases) -> tuple[float, SignificanceTest]:
 
         p = min(1, 2 min(P(X < S) + P(X = S) / 2, P(X > S) + P(X = S) / 2)).
 
-    Sums with a variance above 1,000, and tasks with over 1,000 attempts, take the normal distribution of the same mean
-    and variance: its error is then below 0.001, and the exact one would take over a second.
+    Sums with a variance above 1,000 take the normal distribution of the same mean and variance: its error is then below
+    0.001, and the exact one would take over a second.
 
     Sources: N. Mantel and W. Haenszel, J. Natl. Cancer Inst. 22 (1959) 719-748; the exact distribution: C. Mehta,
     N. Patel and R. Gray, J. Am. Stat. Assoc. 80 (1985) 969-973; mid-p: H. Lancaster, J. Am. Stat. Assoc. 56 (1961) 223.
@@ -65,8 +64,7 @@ def stratified_p(cases: Cases) -> tuple[float, SignificanceTest]:
     found = sum(case.new_solved * tasks for case, tasks in cases.items())
     mean = math.fsum(tasks * new * solved / (old + new) for (old, new, solved), tasks in tables.items())
     variance = math.fsum(tasks * _variance(*table) for table, tasks in tables.items())
-    largest = max(old + new for old, new, _ in tables)
-    if variance > _LARGEST_EXACT_VARIANCE or largest > _LARGEST_EXACT_ATTEMPTS:
+    if variance > _LARGEST_EXACT_VARIANCE:
         return math.erfc(abs(found - mean) / math.sqrt(2 * variance)), SignificanceTest.STRATIFIED_NORMAL
     chances, first = _sum_of(_power(_hypergeometric(*table), tasks) for table, tasks in tables.items())
     place = found - first
@@ -83,9 +81,9 @@ def _variance(old: int, new: int, solved: int) -> float:
 
 def _hypergeometric(old: int, new: int, solved: int) -> Distribution:
     """How many of the solved attempts are the new side's, by chance."""
-    first, last = max(0, solved - old), min(new, solved)
-    every = math.comb(old + new, solved)
-    return [math.comb(new, x) * math.comb(old, solved - x) / every for x in range(first, last + 1)], first
+    weights, first = hypergeometric_weights(new, old, solved)
+    every = exact_sum(weights)
+    return [weight / every for weight in weights], first
 
 
 def _power(distribution: Distribution, times: int) -> Distribution:

@@ -26,6 +26,9 @@ _SAME_SUM = 1e-12
 #: How often a difference that is there is to be found.
 POWER = 0.8
 
+#: So many tasks or attempts are as good as none: a number beyond says nothing to anybody.
+MOST = 10**9
+
 
 def mcnemar_mid_p(old_wins: int, new_wins: int) -> float:
     """McNemar's test, two-sided mid-p: would a fair coin for each changed task split them this unevenly?
@@ -47,22 +50,23 @@ def mcnemar_mid_p(old_wins: int, new_wins: int) -> float:
     return fair_binomial_lower_tail(smaller, changed) + below
 
 
-def sign_flip_permutation(differences: Iterable[float]) -> float:
+def sign_flip_permutation(differences: Iterable[float], tolerance: float = REWARD_TOLERANCE) -> float:
     """Fisher's sign-flip permutation test, two-sided mid-p, of the hypothesis that old and new are interchangeable.
 
     If they are, each difference could as well have come with the other sign. p is the share of sign patterns whose sum
     is farther from 0 than the sum found, plus half the share of those as far from 0; 1 for a sum of 0. Up to 17 changed
     tasks it is taken over all 2^k patterns. Beyond, over 131,072 patterns drawn from a fixed seed; such a p has a
     standard deviation of at most sqrt(p (1 - p) / 131072), 0.0006 at p = 0.05, and is never below 1 / 131072.
+    Differences within the tolerance are none, and sums within it (1e-9 at most) are equal.
 
     Sources: R. A. Fisher, The Design of Experiments (1935), chapter III; mid-p: H. Lancaster, "Significance tests in
     discrete distributions", J. Am. Stat. Assoc. 56 (1961) 223-234; on a drawn p that is never 0: B. Phipson and
     G. Smyth, "Permutation P-values should never be zero", Stat. Appl. Genet. Mol. Biol. 9 (2010) 39.
     """
-    changed = [difference for difference in differences if abs(difference) > REWARD_TOLERANCE]
+    changed = [difference for difference in differences if abs(difference) > tolerance]
     # The sizes alone, in one order: the patterns do not depend on which side is old or on how the rows came.
     sizes = sorted(map(abs, changed), reverse=True)
-    rounding = max(REWARD_TOLERANCE, _SAME_SUM * math.fsum(sizes))
+    rounding = max(min(REWARD_TOLERANCE, tolerance), _SAME_SUM * math.fsum(sizes))
     found = abs(math.fsum(changed))
     if found <= rounding:
         return 1.0
@@ -101,14 +105,15 @@ def _signed_sums(sizes: Sequence[float]) -> list[float]:
     return sums
 
 
-def standard_error(differences: Sequence[float]) -> float | None:
+def standard_error(differences: Sequence[float], tolerance: float = REWARD_TOLERANCE) -> float | None:
     """Standard error of the mean difference: s / sqrt(n), s^2 = sum (d_i - mean)^2 / (n - 1).
 
     None where there is nothing to estimate it from: fewer than two tasks, or every task changed by the same amount (to
-    1e-9 absolute or 1e-12 relative, so that rounding does not pass for spread).
+    1e-9, or the tolerance if that is smaller, or 1e-12 relative, so that rounding does not pass for spread).
     """
     n = len(differences)
-    if n < 2 or math.isclose(min(differences), max(differences), rel_tol=_SAME_SUM, abs_tol=REWARD_TOLERANCE):
+    same = min(REWARD_TOLERANCE, tolerance)
+    if n < 2 or math.isclose(min(differences), max(differences), rel_tol=_SAME_SUM, abs_tol=same):
         return None
     mean = math.fsum(differences) / n
     deviations = list(map(sub, differences, repeat(mean)))
@@ -137,12 +142,27 @@ class Interval(NamedTuple):
     kind: IntervalKind
 
 
+class Scale(NamedTuple):
+    """What rewards single attempts have, which the means of several cannot tell: -1 and 2 have the mean 0.5.
+
+    `pass_fail`: whether every attempt's reward is 0 or 1; `bounded`: whether all lie from 0 to 1. Where a task has one
+    attempt its reward tells.
+    """
+
+    pass_fail: bool = True
+    bounded: bool = True
+
+
+#: Nothing else is known than the tasks' rewards.
+AS_REWARDS = Scale()
+
+
 class Basics(NamedTuple):
     """The figures of a set of tasks that all others build on; see `Statistics` for what each means.
 
-    Beside them `total`: the sum of the differences; `pass_fail`: whether every task's reward is 0 or 1 on both sides;
-    `bounded`: whether all lie from 0 to 1; and `error`: the standard error of delta, None where no task changed or
-    there is no spread.
+    Beside them `total`: the sum of the differences; `pass_fail`: whether every task's reward is 0 or 1 on both sides,
+    and every attempt's; `bounded`: whether all lie from 0 to 1; and `error`: the standard error of delta, None where no
+    task changed or there is no spread; `scale`: what was told of single attempts.
     """
 
     n: int
@@ -157,6 +177,7 @@ class Basics(NamedTuple):
     new_wins: int
     p_value: float | None
     test: SignificanceTest | None
+    scale: Scale = AS_REWARDS
 
     @property
     def changed(self) -> int:
@@ -182,7 +203,12 @@ class Basics(NamedTuple):
 
 
 def basics_of(
-    old: Sequence[float], new: Sequence[float], tolerance: float = REWARD_TOLERANCE, *, tested: bool = True
+    old: Sequence[float],
+    new: Sequence[float],
+    tolerance: float = REWARD_TOLERANCE,
+    scale: Scale = AS_REWARDS,
+    *,
+    tested: bool = True,
 ) -> Basics:
     """The basic figures of one task or more, of finite rewards whose squares a double holds.
 
@@ -190,30 +216,32 @@ def basics_of(
         old: The old side's rewards.
         new: The new side's, of the same tasks in the same order.
         tolerance: Differences of at most this much count as 0, in all figures but the two means.
+        scale: What rewards single attempts have.
         tested: Whether there is to be a p-value.
     """
     differences = differences_of(old, new, tolerance)
     total = math.fsum(differences)
     old_wins = sum(map((-tolerance).__gt__, differences))
     new_wins = sum(map(tolerance.__lt__, differences))
-    pass_fail = all(side.count(0.0) + side.count(1.0) == len(side) for side in (old, new))
+    pass_fail = scale.pass_fail and all(side.count(0.0) + side.count(1.0) == len(side) for side in (old, new))
     test, p_value = None, None
     if tested and len(old) > 1 and old_wins + new_wins:
         test = SignificanceTest.MCNEMAR if pass_fail else SignificanceTest.SIGN_FLIP
-        p_value = mcnemar_mid_p(old_wins, new_wins) if pass_fail else sign_flip_permutation(differences)
+        p_value = mcnemar_mid_p(old_wins, new_wins) if pass_fail else sign_flip_permutation(differences, tolerance)
     return Basics(
         n=len(old),
         pass_fail=pass_fail,
-        bounded=all(min(side) >= 0 and max(side) <= 1 for side in (old, new)),
+        bounded=scale.bounded and all(min(side) >= 0 and max(side) <= 1 for side in (old, new)),
         mean_old=mean(old),
         mean_new=mean(new),
         total=total,
         delta=total / len(old),
-        error=standard_error(differences) if old_wins + new_wins else None,
+        error=standard_error(differences, tolerance) if old_wins + new_wins else None,
         old_wins=old_wins,
         new_wins=new_wins,
         p_value=p_value,
         test=test,
+        scale=scale,
     )
 
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 import math
 
 from nemo_gym.rollout_compare.compare.attempts import Cases, within_variance
-from nemo_gym.rollout_compare.compare.paired import Basics, errors_to_find
+from nemo_gym.rollout_compare.compare.paired import MOST, Basics, errors_to_find
 from nemo_gym.rollout_compare.schema import ToDecide
-
-# So many tasks or attempts are as good as none: a number beyond says nothing to anybody.
-_MOST = 10**9
 
 
 def to_decide(figures: Basics, cases: Cases | None, difference: float) -> ToDecide | None:
@@ -30,7 +27,7 @@ def to_decide(figures: Basics, cases: Cases | None, difference: float) -> ToDeci
     if figures.error is None or size == 0:
         return None
     variance = figures.error**2 * figures.n
-    tasks = math.ceil(errors_to_find() ** 2 * variance / size**2) if size > figures.error / _MOST**0.5 else _MOST
+    tasks = math.ceil(errors_to_find() ** 2 * variance / size**2) if size > figures.error / MOST**0.5 else MOST
     attempts, enough = (None, None)
     if cases and all(case.repeated for case in cases):
         attempts, enough = _attempts(figures.n, variance, cases, size)
@@ -44,5 +41,5 @@ def _attempts(n: int, variance: float, cases: Cases, size: float) -> tuple[int |
     left = n * size**2 / errors_to_find() ** 2 - between
     if left <= 0:
         return None, False
-    attempts = math.ceil(within * made / left)
-    return (attempts, True) if attempts < _MOST else (None, False)
+    attempts = within * made / left
+    return (max(1, math.ceil(attempts)), True) if attempts < MOST else (None, False)

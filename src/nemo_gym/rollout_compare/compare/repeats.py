@@ -37,6 +37,6 @@ def solved_of(rewards: Sequence[float]) -> int | None:
     return solved if rewards and solved + rewards.count(0.0) == len(rewards) else None
 
 
-def is_flaky(rewards: Sequence[float]) -> bool:
-    """Whether attempts at one task disagree by more than 1e-9."""
-    return max(rewards, default=0.0) - min(rewards, default=0.0) > REWARD_TOLERANCE
+def is_flaky(rewards: Sequence[float], tolerance: float = REWARD_TOLERANCE) -> bool:
+    """Whether attempts at one task disagree by more than the tolerance."""
+    return max(rewards, default=0.0) - min(rewards, default=0.0) > tolerance

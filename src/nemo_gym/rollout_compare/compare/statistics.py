@@ -28,11 +28,18 @@ from nemo_gym.rollout_compare.compare.decisions import (
 )
 from nemo_gym.rollout_compare.compare.direction import in_rewards
 from nemo_gym.rollout_compare.compare.on_these_tasks import on_these_tasks
-from nemo_gym.rollout_compare.compare.paired import Basics, basics_of, detectable_difference, differences_of
+from nemo_gym.rollout_compare.compare.paired import (
+    AS_REWARDS,
+    Basics,
+    Scale,
+    basics_of,
+    detectable_difference,
+    differences_of,
+)
 from nemo_gym.rollout_compare.compare.power import to_decide
 from nemo_gym.rollout_compare.compare.subsets import subsets_of
 from nemo_gym.rollout_compare.compare.unmeasured import UnmeasuredTask, unmeasured_bounds
-from nemo_gym.rollout_compare.compare.why_null import why_null
+from nemo_gym.rollout_compare.compare.why_null import UNDECIDED, why_null
 from nemo_gym.rollout_compare.schema import (
     REWARD_TOLERANCE,
     Conclusion,
@@ -46,8 +53,6 @@ from nemo_gym.rollout_compare.schema import (
 #: Rewards beyond this cannot be squared and summed within a double's range, and no verifier means them.
 LARGEST_REWARD = 1e140
 
-_UNDECIDED = {Verdict.NO_SIGNIFICANT_CHANGE, Verdict.CANNOT_TELL}
-
 
 class MeasuredTasks(Struct, frozen=True, kw_only=True):
     """The tasks with a measured attempt on both sides, in columns; and beside them those without.
@@ -57,6 +62,7 @@ class MeasuredTasks(Struct, frozen=True, kw_only=True):
         new: The same of the new side.
         labels: The tasks' labels.
         cases: How many tasks had which attempts solved; None where some reward is neither 0 nor 1.
+        scale: What rewards single attempts have, those at unmeasured tasks included.
         doubtful: The places of the flips that have an agent error.
         groups: By the name of a field its value for each task, for `subsets`.
         cluster: A field's name and its value for each task, for `clustered`.
@@ -67,6 +73,7 @@ class MeasuredTasks(Struct, frozen=True, kw_only=True):
     new: Sequence[float]
     labels: Sequence[str] = ()
     cases: Cases | None = None
+    scale: Scale = AS_REWARDS
     doubtful: Sequence[int] = ()
     groups: Mapping[str, Sequence[str]] = {}
     cluster: tuple[str, Sequence[str]] | None = None
@@ -107,15 +114,16 @@ def _figures(tasks: MeasuredTasks, margin: float | None, tolerance: float, faile
     """The figures where the higher reward is the better one; `failed` is the reward of a failed attempt."""
     if not all(map(_computable, (tasks.old, tasks.new))):
         return _too_large(tasks, tolerance)
-    figures = basics_of(tasks.old, tasks.new, tolerance) if tasks.old else None
+    figures = basics_of(tasks.old, tasks.new, tolerance, tasks.scale) if tasks.old else None
     bounds = unmeasured_bounds(figures, tasks.old, tasks.new, tasks.unmeasured, tolerance, failed)
+    if bounds and not tasks.scale.bounded:
+        bounds = Unmeasured(bounds.tasks)
     if figures is None:
         return _explained(
             Statistics(
                 n=0,
-                pass_fail=all(
-                    reward in {0.0, 1.0} for task in tasks.unmeasured for reward in task if reward is not None
-                ),
+                pass_fail=tasks.scale.pass_fail
+                and all(reward in {0.0, 1.0} for task in tasks.unmeasured for reward in task if reward is not None),
                 old_wins=0,
                 new_wins=0,
                 verdict=Verdict.CANNOT_TELL,
@@ -134,7 +142,7 @@ def _statistics(
     verdict = verdict_of(figures, margin)
     interval = figures.interval()
     repeated = tasks.cases is not None and any(case.old > 1 or case.new > 1 for case in tasks.cases)
-    undecided = margin.conclusion is Conclusion.NOT_SHOWN if margin else verdict in _UNDECIDED
+    undecided = margin.conclusion is Conclusion.NOT_SHOWN if margin else verdict in UNDECIDED
     return Statistics(
         n=figures.n,
         pass_fail=tasks.cases is not None or figures.pass_fail,
@@ -155,7 +163,7 @@ def _statistics(
         margin=margin,
         on_these_tasks=on_these_tasks(tasks.cases) if tasks.cases else None,
         by_chance=flips_by_chance(tasks.cases, tolerance) if tasks.cases else None,
-        without_agent_errors=without_agent_errors(tasks.old, tasks.new, tasks.doubtful, margin, tolerance),
+        without_agent_errors=without_agent_errors(tasks.old, tasks.new, tasks.doubtful, margin, tolerance, tasks.scale),
         carried_by=carried_by(figures, tasks.old, tasks.new, tasks.labels, margin, tolerance),
         wins_say=wins_say(figures),
         attempts=tuple(of_attempts(tasks.cases)) if repeated and tasks.cases else None,
@@ -163,7 +171,9 @@ def _statistics(
         chance_better=chance_better(figures),
         unmeasured=bounds and _judged(bounds, verdict, margin),
         subsets=tuple(_subsets(tasks, tolerance)) or None,
-        clustered=clustered(*tasks.cluster, differences_of(tasks.old, tasks.new, tolerance)) if tasks.cluster else None,
+        clustered=clustered(*tasks.cluster, differences_of(tasks.old, tasks.new, tolerance), tolerance)
+        if tasks.cluster
+        else None,
     )
 
 
@@ -173,7 +183,7 @@ def _judged(bounds: Unmeasured, verdict: Verdict, margin: Margin | None) -> Unme
 
 def _subsets(tasks: MeasuredTasks, tolerance: float) -> Iterator[Subsets]:
     for field, values in tasks.groups.items():
-        yield subsets_of(field, values, tasks.old, tasks.new, tolerance)
+        yield subsets_of(field, values, tasks.old, tasks.new, tolerance, tasks.scale)
 
 
 def _explained(figures: Statistics, tasks: MeasuredTasks) -> Statistics:
@@ -184,8 +194,8 @@ def _too_large(tasks: MeasuredTasks, tolerance: float) -> Statistics:
     return _explained(
         Statistics(
             n=len(tasks.old),
-            old_wins=sum(old - tolerance > new for old, new in zip(tasks.old, tasks.new, strict=True)),
-            new_wins=sum(new - tolerance > old for old, new in zip(tasks.old, tasks.new, strict=True)),
+            old_wins=sum(old - new > tolerance for old, new in zip(tasks.old, tasks.new, strict=True)),
+            new_wins=sum(new - old > tolerance for old, new in zip(tasks.old, tasks.new, strict=True)),
             verdict=Verdict.CANNOT_TELL,
             reason=f"a reward is beyond {LARGEST_REWARD:g}, too large to compute with: "
             "look at what the verifier reported",

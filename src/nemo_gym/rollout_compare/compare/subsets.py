@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from nemo_gym.rollout_compare.compare.distributions import chi_square_upper_tail
-from nemo_gym.rollout_compare.compare.paired import Basics, basics_of
+from nemo_gym.rollout_compare.compare.paired import AS_REWARDS, Basics, Scale, basics_of
 from nemo_gym.rollout_compare.schema import Subset, Subsets
 
 #: Groups of fewer tasks are put together.
@@ -14,7 +14,12 @@ FEWEST_IN_GROUP = 6
 
 
 def subsets_of(
-    field: str, values: Sequence[str], old: Sequence[float], new: Sequence[float], tolerance: float
+    field: str,
+    values: Sequence[str],
+    old: Sequence[float],
+    new: Sequence[float],
+    tolerance: float,
+    scale: Scale = AS_REWARDS,
 ) -> Subsets:
     """Compare the tasks of each value of a field by themselves; groups under six tasks together.
 
@@ -24,10 +29,11 @@ def subsets_of(
         old: The old side's reward of each.
         new: The new side's.
         tolerance: What counts as no difference.
+        scale: What rewards single attempts have.
     """
     groups = dict(_groups(values))
     figures = {
-        name: basics_of([old[i] for i in places], [new[i] for i in places], tolerance)
+        name: basics_of([old[i] for i in places], [new[i] for i in places], tolerance, scale)
         for name, places in groups.items()
     }
     adjusted = holm({name: one.p_value for name, one in figures.items() if one.p_value is not None})

@@ -8,7 +8,7 @@ from math import fsum, isnan
 
 from nemo_gym.rollout_compare.compare.repeats import is_flaky, solved_of
 from nemo_gym.rollout_compare.engine import table_of
-from nemo_gym.rollout_compare.schema import CompareInputError, Measured, Row, TaskSide
+from nemo_gym.rollout_compare.schema import REWARD_TOLERANCE, CompareInputError, Measured, Row, TaskSide
 from nemo_gym.rollout_compare.table import Column, RowsByTask, T, Table
 
 _MOST_KNOWN = 1000
@@ -27,29 +27,31 @@ def summarize_side(rows: Sequence[Row]) -> TaskSide:
     return side
 
 
-def sides_of(table: Table, rows: RowsByTask) -> list[TaskSide | None]:
-    """What a run says about each task, in the tasks' order."""
+def sides_of(table: Table, rows: RowsByTask, tolerance: float = REWARD_TOLERANCE) -> list[TaskSide | None]:
+    """What a run says about each task, in the tasks' order; rewards within the tolerance agree."""
     marked = {rows.task_of[row] for row in _marked(table)}
     known: dict[float | tuple[float, ...], TaskSide] = {}  # most tasks of most runs say one of a few things
     sides: list[TaskSide | None] = []
     for task, (start, end) in enumerate(rows.spans()):
         if start == end or task in marked:
-            sides.append(side_of(table, rows.rows[start:end]))
+            sides.append(side_of(table, rows.rows[start:end], tolerance))
             continue
         one = end - start == 1
         said = table.reward[rows.rows[start]] if one else tuple(map(table.reward.__getitem__, rows.rows[start:end]))
         side = known.get(said)
         if side is None:
-            side = _plain_side(said if isinstance(said, tuple) else (said,))
+            side = _plain_side(said if isinstance(said, tuple) else (said,), tolerance)
             if len(known) < _MOST_KNOWN:
                 known[said] = side
         sides.append(side)
     return sides
 
 
-def _plain_side(rewards: Sequence[float]) -> TaskSide:
+def _plain_side(rewards: Sequence[float], tolerance: float) -> TaskSide:
     """What rows say that say nothing but a finite reward each."""
-    return TaskSide(len(rewards), _mean(rewards), len(rewards), solved=solved_of(rewards), flaky=is_flaky(rewards))
+    return TaskSide(
+        len(rewards), _mean(rewards), len(rewards), solved=solved_of(rewards), flaky=is_flaky(rewards, tolerance)
+    )
 
 
 def _marked(table: Table) -> Iterator[int]:
@@ -58,7 +60,7 @@ def _marked(table: Table) -> Iterator[int]:
         yield from compress(range(len(table)), ids)
 
 
-def side_of(table: Table, rows: Sequence[int]) -> TaskSide | None:
+def side_of(table: Table, rows: Sequence[int], tolerance: float = REWARD_TOLERANCE) -> TaskSide | None:
     """What a run says about a task in the given rows of its table, None without any."""
     if not rows:
         return None
@@ -72,7 +74,7 @@ def side_of(table: Table, rows: Sequence[int]) -> TaskSide | None:
         mark=_first(table.agent_error, rows),
         failure_kind=_first(table.failure_kind, rows),
         solved=solved_of(rewards) if len(rewards) == len(rows) else None,
-        flaky=is_flaky(rewards),
+        flaky=is_flaky(rewards, tolerance),
         masked_rows=masked_rows,
         measured_part=_measured_part(table, rows) if 0 < masked_rows < len(rows) else None,
     )

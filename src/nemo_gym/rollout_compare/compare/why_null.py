@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nemo_gym.rollout_compare.schema import Statistics, Verdict, Why
+from nemo_gym.rollout_compare.schema import Conclusion, Statistics, Verdict, Why
+
+#: With these verdicts it is asked what would decide, where there is no margin.
+UNDECIDED = frozenset({Verdict.NO_SIGNIFICANT_CHANGE, Verdict.CANNOT_TELL})
 
 _EXPLAINED = frozenset(Statistics.__struct_fields__) - {"reason", "why_null"}
 
@@ -41,7 +44,16 @@ def _reasons(figures: Statistics) -> Iterator[tuple[str, Why]]:
     yield "without_agent_errors", Why.NO_AGENT_ERROR
     yield "carried_by", Why.NO_LARGEST if figures.pass_fail else Why.CARRIED_BY_NONE
     yield "wins_say", Why.WINS_AGREE
-    undecided = figures.verdict in {Verdict.NO_SIGNIFICANT_CHANGE, Verdict.CANNOT_TELL}
-    yield "to_decide", no_spread if undecided else Why.DECIDED
+    yield "to_decide", _nothing_to_find(figures, no_spread)
     yield "chance_better", Why.ONE_TASK if figures.n == 1 else Why.NOT_BINARY_TASKS
     yield "unmeasured", Why.NO_TASK
+
+
+def _nothing_to_find(figures: Statistics, no_spread: Why) -> Why:
+    """Why it is not said what would decide."""
+    margin = figures.margin
+    undecided = margin.conclusion is Conclusion.NOT_SHOWN if margin else figures.verdict in UNDECIDED
+    if not undecided:
+        return Why.DECIDED
+    nothing = (margin.margin if margin else figures.delta) == 0
+    return Why.NOTHING_TO_FIND if nothing and figures.detectable is not None else no_spread

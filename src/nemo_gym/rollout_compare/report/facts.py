@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isfinite
 from typing import Any
 
 from msgspec import Struct
@@ -166,7 +167,7 @@ def _record(task: TaskComparison, flips: dict[str, Any]) -> dict[str, Any]:
     flip = flips.get(task.task)
     tests = flip.tests if flip else None
     return record | {
-        "delta": None if old is None or new is None else new - old,
+        "delta": None if old is None or new is None or not isfinite(new - old) else new - old,
         "signature": flip.signature if flip else None,
         "within_noise": flip.repeats.within_noise if flip and flip.repeats else None,
         "broken_tests": len(tests.broken) if tests else None,

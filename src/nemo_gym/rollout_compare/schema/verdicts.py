@@ -61,6 +61,7 @@ class Why(StrEnum):
     CARRIED_BY_NONE = "leaving out the largest change changes nothing"
     WINS_AGREE = "the wins alone say nothing else"
     DECIDED = "there is nothing left to decide"
+    NOTHING_TO_FIND = "the difference to find is 0"
     FEW_GROUPS = "it takes six groups or more"
     FEW_TASKS = "it takes ten tasks or more"
 

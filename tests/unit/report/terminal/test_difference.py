@@ -186,7 +186,7 @@ def test_flips_with_agent_errors_are_left_out_for_once_where_that_changes_the_ve
         ),
         (
             {"clustered": Clustered("text", 4, None, None, None)},
-            "with tasks of one text kept together (4 groups): too few groups to tell, or no change",
+            "with tasks of one text kept together (4 groups): it takes 6 to tell",
         ),
     ],
 )

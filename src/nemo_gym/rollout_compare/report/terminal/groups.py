@@ -11,6 +11,9 @@ from nemo_gym.rollout_compare.text import one_line
 
 _NAME_LIMIT = 24
 
+#: With fewer groups nothing is said of related tasks.
+_FEWEST_GROUPS = 6
+
 #: Subsets differ when they would by chance less often than this.
 _NOT_THE_SAME = 0.05
 
@@ -21,7 +24,9 @@ def group_lines(figures: Statistics) -> Iterator[str]:
         related = figures.clustered
         kept = f"with tasks of one {one_line(related.field)} kept together ({many(related.groups, 'group')})"
         if related.ci_low is None or related.ci_high is None or related.p_value is None:
-            yield f"{kept}: too few groups to tell, or no change"
+            few = related.groups < _FEWEST_GROUPS
+            why = f"it takes {_FEWEST_GROUPS} to tell" if few else "they do not differ, so there is no interval"
+            yield f"{kept}: {why}"
         else:
             ends = f"{change_text(figures, related.ci_low, unit=False)} to {change_text(figures, related.ci_high)}"
             yield f"{kept}: {ends}, {p_text(related.p_value)}"
