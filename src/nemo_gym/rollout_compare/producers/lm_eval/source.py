@@ -159,9 +159,13 @@ class SamplesList(WholeFile, frozen=True):
         whole = [(number, row) for number, row in enumerate(rows, 1) if isinstance(row, Mapping)]
         if choice.fault and self.layout.alone:
             raise nothing_to_choose(self.path, choice, (row for _, row in whole))
-        if len(whole) < len(rows):
-            odd = next(number for number, row in enumerate(rows, 1) if not isinstance(row, Mapping))
-            yield no_rows([Fault(odd, "expected a JSON object")], odd)
+        faults = [
+            Fault(number, "expected a JSON object")
+            for number, row in enumerate(rows, 1)
+            if not isinstance(row, Mapping)
+        ]
+        if faults:
+            yield no_rows(faults, len(rows))
             if not plan.skip_bad_lines:
                 return
         if self.layout.filter is None:
