@@ -173,6 +173,13 @@ def read_reports(named: str, roots: LogRoots) -> Reports:
     return Reports(folder, names[:_MOST_REPORTS], roots, complete=len(names) <= _MOST_REPORTS)
 
 
+def found_reports(paths: Iterable[str]) -> Reports:
+    """Reports that a reader found in the run's own folder, by their paths without links."""
+    names = sorted(paths)
+    roots = LogRoots(tuple(Path(name).parent for name in names))
+    return Reports(Path(), names[:_MOST_REPORTS], roots, complete=len(names) <= _MOST_REPORTS)
+
+
 def _is_report(name: str) -> bool:
     """Any XML may be a JUnit report; of JSON there may be much else, so its name must say something of tests."""
     name = name.lower()

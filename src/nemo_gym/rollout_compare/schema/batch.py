@@ -126,6 +126,8 @@ class Output(Struct, frozen=True):
         files: Logs that the reader itself found in the run's own folder, best first.
         tests: What became of single tests where the record says it (`passed`, `failed`, `error`, `skipped`), by name;
             None where it does not.
+        reports: Reports of single tests that the reader itself found in the run's own folder: for each file, without
+            links, what the names of its tests begin with.
     """
 
     logs: str | None
@@ -133,6 +135,7 @@ class Output(Struct, frozen=True):
     fields: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
     tests: Mapping[str, str] | None = None
+    reports: Mapping[str, str] = {}
 
 
 class Step(Struct, frozen=True):
