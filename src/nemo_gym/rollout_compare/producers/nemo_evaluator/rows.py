@@ -46,9 +46,7 @@ class BenchmarkRows(JsonLines, frozen=True):
 
     def fields(self, key: str | None) -> Fields:
         """The data set's own id, else the problem's place in the benchmark."""
-        if key is not None:
-            return Fields((key,), (), (key,), _PROMPT, _PROBLEM, said=True)
-        return Fields((_OWN_ID, _PROBLEM), (), (), _PROMPT, _PROBLEM)
+        return Fields((_OWN_ID, _PROBLEM), (), (), _PROMPT, _PROBLEM).or_named(key)
 
     def doubt(self) -> str | None:
         """Results without a reward are a run all the same."""

@@ -30,9 +30,7 @@ from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fie
 
 def event_fields(key: str | None) -> Fields:
     """The field that names the task."""
-    if key is None:
-        return Fields((SAMPLE_ID,), (), (), PROMPT)
-    return Fields((key,), (), (key,), PROMPT, said=True)
+    return Fields((SAMPLE_ID,), (), (), PROMPT).or_named(key)
 
 
 class EventLog(WholeFile, frozen=True):

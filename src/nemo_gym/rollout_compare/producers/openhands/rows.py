@@ -88,9 +88,7 @@ class RowReader(Struct, frozen=True):
 
     def fields(self, key: str | None) -> Fields:
         """The instance's id."""
-        if key:
-            return Fields((key,), (), (key,), ASKED[0], said=True)
-        return Fields((INSTANCE, _OLD_INSTANCE), input=ASKED[0])
+        return Fields((INSTANCE, _OLD_INSTANCE), input=ASKED[0]).or_named(key)
 
     def metric_paths(self, metric: str) -> tuple[str, ...]:
         """A metric by its whole path, or by its path in the result."""

@@ -39,9 +39,7 @@ _ID_CHARACTERS = 12
 
 def result_fields(key: str | None) -> Fields:
     """The fields that may name the task."""
-    if key is None:
-        return Fields((DESCRIPTION, CASE_ID, VARS), (), (), INPUT)
-    return Fields((key,), (), (key,), INPUT, said=True)
+    return Fields((DESCRIPTION, CASE_ID, VARS), (), (), INPUT).or_named(key)
 
 
 class ResultsFile(WholeFile, frozen=True):

@@ -98,7 +98,7 @@ class Instances(Struct, frozen=True):
 
     def fields(self, key: str | None) -> Fields:
         """The instance's id."""
-        return Fields((key,), (), (key,), said=True) if key else Fields((INSTANCE,), certain=(INSTANCE,))
+        return Fields((INSTANCE,), certain=(INSTANCE,)).or_named(key)
 
     def unchanged(self) -> bool:
         """Whether the reports have the sizes that they had."""

@@ -57,11 +57,9 @@ class TableReader(Struct, frozen=True):
     def fields(self, key: str | None) -> Fields:
         """The columns that may name the task."""
         asked = self.columns.asked[0] if self.columns.asked else "task input"
-        if key:
-            return Fields((key,), (), (key,), asked, said=True)
-        if not self.columns.ids and not self.columns.more_ids:
-            return Fields(("id",), input=asked)
-        return Fields(self.columns.ids, self.columns.more_ids, input=asked, positions=self.columns.positions)
+        more = self.columns.more_ids
+        ids = self.columns.ids or (() if more else ("id",))
+        return Fields(ids, more, input=asked, positions=self.columns.positions).or_named(key)
 
     def metric_paths(self, metric: str) -> tuple[str, ...]:
         """The column by its name.

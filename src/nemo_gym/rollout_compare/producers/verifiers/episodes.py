@@ -52,7 +52,7 @@ class EpisodeReader(Struct, frozen=True):
 
     def fields(self, key: str | None) -> Fields:
         """The names of a task."""
-        return Fields((key,), (), (key,), ASKED, said=True) if key else Fields(TASKS, input=ASKED)
+        return Fields(TASKS, input=ASKED).or_named(key)
 
     def metric_paths(self, metric: str) -> tuple[str, ...]:
         """A metric is found in the traces; it may be a field of the episode, too."""
