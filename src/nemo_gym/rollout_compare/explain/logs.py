@@ -15,6 +15,8 @@ from typing import Any, BinaryIO, TypeVar
 
 from msgspec import Struct
 
+from nemo_gym.rollout_compare.text import first_of
+
 LOG_NAME = "test-stdout.txt"
 LOG_ENDINGS = (".txt", ".log", ".out")
 
@@ -204,8 +206,7 @@ def _find(named: str, roots: LogRoots, *, or_reports: bool = False) -> Path:
         if os.path.lexists(path) or (or_reports and is_folder and any(map(_is_report, os.listdir(place)))):
             return path
         tried.append(str(path))
-    more = f" and {len(tried) - _MOST_TRIED} more" if len(tried) > _MOST_TRIED else ""
-    raise LogUnavailable(f"not found: {', '.join(tried[:_MOST_TRIED])}{more}")
+    raise LogUnavailable(f"not found: {first_of(tried, _MOST_TRIED)}")
 
 
 def _places(named: str, roots: LogRoots) -> Iterable[Path]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+from nemo_gym.rollout_compare.text import first_of, many
 
 #: A score under other names, best known first.
 SCORES = (
@@ -32,7 +34,7 @@ GROUPS = ("scores", "feedback", "rewards", "metrics")
 
 _DEEPEST = 4
 _SHOWN_CHARACTERS = 60
-_MOST_LISTED = 20
+MOST_LISTED = 20
 
 _SCORE_WORDS = {*SCORES, *GROUPS, "reward", "reward_components", "test_result"}
 
@@ -55,13 +57,11 @@ def shown(value: Any) -> str:
     return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
 
 
-def listed(counts: Counter[str] | Mapping[str, int], what: str) -> str:
-    """Names with how many rows carry each, most first."""
-    if not counts:
-        return "none"
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    names = ", ".join(f"{name} ({count:,} {what if count != 1 else what.removesuffix('s')})" for name, count in ordered)
-    return names if len(ordered) <= _MOST_LISTED else ", ".join(names.split(", ")[:_MOST_LISTED]) + ", ..."
+def to_choose_from(names: Iterable[str], noun: str) -> str:
+    """What the reward may be, by every name on every row: the names with how many rows carry each, most first."""
+    ordered = sorted(Counter(names).items(), key=lambda item: (-item[1], item[0]))
+    named = [f"{name} ({many(count, noun)})" for name, count in ordered]
+    return f"--reward NAME takes one of: {first_of(named, MOST_LISTED) or 'none'}"
 
 
 def last_line(text: str, most: int = 120) -> str:

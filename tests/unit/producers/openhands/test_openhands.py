@@ -88,9 +88,7 @@ def test_rows_of_2024_are_called_by_id(tmp_path: Path) -> None:
 def test_rows_without_a_verdict_name_the_numbers_that_they_have(tmp_path: Path) -> None:
     rows = [{"instance_id": name, "test_result": {"final_score": {"total": 2, "result": 1}}} for name in "ab"]
     path = write_rows(tmp_path / "scores.jsonl", rows)
-    assert_refused(
-        compare(path, path), "no row has a verdict", "--reward NAME: test_result.final_score.result (2 rows)"
-    )
+    assert_refused(compare(path, path), "no row has a verdict", "takes one of: test_result.final_score.result (2 rows)")
     assert found_in(path, reward="final_score.result") == [("a", 1.0), ("b", 1.0)]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -11,7 +10,7 @@ from msgspec import Struct
 
 from nemo_gym.rollout_compare.producers.inspect.fields import GRADES, INSTRUMENT_FAILURES, WORDS, Head, Sample
 from nemo_gym.rollout_compare.producers.rewards import NO_RESULT, number_of
-from nemo_gym.rollout_compare.producers.scores import last_line, listed, shown, without_number
+from nemo_gym.rollout_compare.producers.scores import last_line, shown, to_choose_from, without_number
 from nemo_gym.rollout_compare.schema import CompareInputError, text_of
 
 _ONLY_SCORE = "score"
@@ -165,8 +164,8 @@ def check_choice(samples: Sequence[Sample], choice: Choice) -> None:
     scored = [scores for sample in samples if not sample.error and (scores := scores_of(sample))]
     if not scored or any(_chosen(scores, choice)[2] is None for scores in scored):
         return
-    counts = Counter(name for scores in scored for name in names_of(scores))
     what = (
         f"no sample has the score {shown(choice.asked)}" if choice.asked else "none of several scores is the main one"
     )
-    raise CompareInputError(f"{what}; --reward NAME takes one of: {listed(counts, 'samples')}")
+    names = (name for scores in scored for name in names_of(scores))
+    raise CompareInputError(f"{what}; {to_choose_from(names, 'sample')}")

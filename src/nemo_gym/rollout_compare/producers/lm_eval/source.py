@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -36,7 +35,7 @@ from nemo_gym.rollout_compare.producers.lm_eval.layout import (
 )
 from nemo_gym.rollout_compare.producers.lm_eval.rows import paths_for, record_of, samples_batch
 from nemo_gym.rollout_compare.producers.one_file import WholeFile
-from nemo_gym.rollout_compare.producers.scores import listed
+from nemo_gym.rollout_compare.producers.scores import to_choose_from
 from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fields, Place, Record, Row, Wanted, no_rows
 
 
@@ -109,8 +108,8 @@ def label_of(row: Row, key: str | None, layout: Layout) -> str:
 
 def nothing_to_choose(path: Path, choice: Choice, rows: Iterator[Row]) -> CompareInputError:
     """What is said of a run that does not have the metric that was asked for."""
-    counts = Counter(name for row in rows for name in metrics_of(row))
-    return CompareInputError(f"{path}: {choice.fault}; --reward NAME takes one of: {listed(counts, 'rows')}")
+    names = (name for row in rows for name in metrics_of(row))
+    return CompareInputError(f"{path}: {choice.fault}; {to_choose_from(names, 'row')}")
 
 
 @lru_cache(maxsize=32)

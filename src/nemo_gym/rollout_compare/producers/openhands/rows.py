@@ -81,10 +81,7 @@ class RowReader(Struct, frozen=True):
         """Why a metric has to be chosen."""
         if self.verdict or self.failed:
             return None
-        return (
-            "no row has a verdict; for SWE-bench it is in output.swebench_eval.jsonl or output.report.json, "
-            "else choose a number with --reward NAME"
-        )
+        return "no row has a verdict (for SWE-bench it is in output.swebench_eval.jsonl or output.report.json)"
 
     def fields(self, key: str | None) -> Fields:
         """The instance's id."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.producers.attempts import Attempt, batch_of
+from nemo_gym.rollout_compare.producers.attempts import Attempt, batch_of, slices
 from nemo_gym.rollout_compare.producers.contract import Plan
 from nemo_gym.rollout_compare.producers.depth import room_for_rows
 from nemo_gym.rollout_compare.producers.inside import RunFolder
@@ -110,13 +110,7 @@ class Instances(Struct, frozen=True):
 
     def pieces(self, piece_bytes: int) -> list[tuple[int, int]]:
         """The instances in slices whose reports have about so many bytes."""
-        starts, taken = [0], 0
-        for i, one in enumerate(self.instances):
-            taken += one.size or 0
-            if taken >= piece_bytes and i + 1 < len(self.instances):
-                starts.append(i + 1)
-                taken = 0
-        return list(zip(starts, [*starts[1:], len(self.instances)], strict=True))
+        return slices([one.size or 0 for one in self.instances], piece_bytes)
 
     def batches(
         self, piece: tuple[int, int], plan: Plan, wanted: Callable[[], Sequence[str]], on_bytes: Callable[[int], None]
