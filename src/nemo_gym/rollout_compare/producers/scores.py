@@ -33,7 +33,7 @@ SCORES = (
 GROUPS = ("scores", "feedback", "rewards", "metrics")
 
 _DEEPEST = 4
-_SHOWN_CHARACTERS = 60
+_LAST_CHARACTERS = 1 << 12
 MOST_LISTED = 20
 
 _SCORE_WORDS = {*SCORES, *GROUPS, "reward", "reward_components", "test_result"}
@@ -48,13 +48,13 @@ def without_number(name: str, value: Any) -> str:
     return f"{name} is not a number ({shown(value)})"
 
 
-def shown(value: Any) -> str:
-    """A value as a message shows it, on one line."""
+def shown(value: Any, most: int = 60) -> str:
+    """A value as a message shows it, on one line, of which no more than its first characters."""
     try:
         text = " ".join(repr(value).split())
     except (ValueError, RecursionError):  # more digits, or deeper, than Python shows
         text = f"{type(value).__name__} value"
-    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
+    return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
 
 
 def to_choose_from(names: Iterable[str], noun: str) -> str:
@@ -65,9 +65,16 @@ def to_choose_from(names: Iterable[str], noun: str) -> str:
 
 
 def last_line(text: str, most: int = 120) -> str:
-    """The last line of an error's text that is not blank."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    return lines[-1].strip()[:most] if lines else "(blank)"
+    """The last line of an error's text that is not blank, of which no more than its first characters.
+
+    No more of the text is split than its end: it may have millions of lines.
+    """
+    end = _LAST_CHARACTERS
+    while True:
+        *before, last = [line for line in text[-end:].splitlines() if line.strip()] or [""]
+        if before or end >= len(text):
+            return last.strip()[:most] or "(blank)"
+        end *= 8
 
 
 def plain(name: str) -> str:

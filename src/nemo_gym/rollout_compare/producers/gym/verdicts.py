@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from nemo_gym.rollout_compare.producers.chat import content_text
 from nemo_gym.rollout_compare.producers.json_rows import dig
 from nemo_gym.rollout_compare.producers.verdicts import tests_of_report
 
@@ -26,15 +27,7 @@ def answer_of(values: Sequence[Any]) -> str | None:
 def _last_text(output: Any) -> str | None:
     for item in reversed(output) if isinstance(output, list) else ():
         if isinstance(item, Mapping) and item.get("role") == "assistant":
-            text = _text(item.get("content"))
+            text = content_text(item.get("content"))
             if text.strip():
                 return text
     return None
-
-
-def _text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    texts = (part.get("text") for part in parts if isinstance(part, Mapping))
-    return "".join(text for text in texts if isinstance(text, str))
