@@ -89,6 +89,19 @@ def test_only_some_sections(pair: tuple[str, str], only: list[str], sections: li
     assert compare(*pair).stdout.startswith(counts)
 
 
+@pytest.mark.parametrize("asked", [False, True])
+def test_a_summary_has_transcripts_only_where_they_are_asked_for(tmp_path: Path, asked: bool) -> None:
+    def path(name: str, reward: float) -> Path:
+        output = [{"role": "assistant", "content": f"said in {name}"}]
+        return write_rows(tmp_path / name, [{"task_id": "a", "reward": reward, "response": {"output": output}}])
+
+    runs, asking = (path("old.jsonl", 1.0), path("new.jsonl", 0.0)), ["--transcripts"] * asked
+    done = compare(*runs, "--html", tmp_path / "page.html", "--json", tmp_path / "s.json", "--json-stdout", *asking)
+    for text in (done.stdout, (tmp_path / "s.json").read_text("utf-8")):
+        assert [one["task"] for one in json.loads(text)["transcripts"]] == ["a"] * asked
+    assert "said in new.jsonl" in (tmp_path / "page.html").read_text("utf-8")
+
+
 def test_what_is_shown_never_filters_the_summary(pair: tuple[str, str]) -> None:
     whole = run("--json", "dev", "compare", *pair)
     assert len(json.loads(whole.stdout)["flips"]) == 3

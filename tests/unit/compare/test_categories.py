@@ -454,7 +454,7 @@ class TestNotes:
         assert note.total == MOST_LOOKED_AT
         assert dict(note.rewards) == {f"score_{i}.score": MOST_LOOKED_AT for i in range(12)}
         assert " (rows of the first 1,000): score_0.score (1000 rows), " in note_text(note)
-        assert note_text(note).endswith(", and 2 more")
+        assert note_text(note).endswith(" and 2 more")
 
     def notes(self, old: list[Row], new: list[Row]) -> list[tuple[str, tuple[str, ...]]]:
         return [(note_message(note), tuple(note_names(note))) for note in compare_rollouts(old, new).notes]

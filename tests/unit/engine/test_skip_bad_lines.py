@@ -58,7 +58,7 @@ def test_lines_are_counted_and_the_first_five_named() -> None:
     put("new.jsonl", *(line for line, _ in BAD[:3]), GOOD, *(line for line, _ in BAD[3:]))
     numbers = [1, 2, 3, 5, 6]
     named = ", ".join(f"line {number} ({error})" for number, (_, error) in zip(numbers, BAD, strict=False))
-    assert notes(skipping()) == [f"new.jsonl: 7 lines that are not rows were left out: {named}, ..."]
+    assert notes(skipping()) == [f"new.jsonl: 7 lines that are not rows were left out: {named} and 2 more"]
     put("new.jsonl", *(line for line, _ in BAD[:5]), GOOD)
     named = ", ".join(f"line {number} ({error})" for number, (_, error) in enumerate(BAD[:5], 1))
     assert notes(skipping()) == [f"new.jsonl: 5 lines that are not rows were left out: {named}"]

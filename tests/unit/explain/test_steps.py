@@ -8,7 +8,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from nemo_gym.rollout_compare import CompareResult, compare_rollouts
-from nemo_gym.rollout_compare.explain.steps import TEXT_LIMIT, side_by_side, with_steps
+from nemo_gym.rollout_compare.explain.steps import side_by_side, with_steps
+from nemo_gym.rollout_compare.report.html.page import page
 from nemo_gym.rollout_compare.schema import Step
 
 
@@ -44,11 +45,12 @@ def test_transcripts_are_kept_as_far_as_there_is_room() -> None:
     assert with_steps(replace(result, rows_at_hand=False), result.flips, 10_000).transcripts == {}
 
 
-def test_long_texts_lose_their_middle() -> None:
-    result = result_of("x" * (3 * TEXT_LIMIT))
-    (step,) = with_steps(result, result.flips, 10**6).transcripts["t0"].old
-    assert step.output is not None
-    assert len(step.output) < 1.1 * TEXT_LIMIT
+def test_a_long_text_is_cut_once_and_the_page_says_how_much_of_it_is_gone() -> None:
+    result = result_of("x" * 50_000)
+    both = with_steps(result, result.flips, 10**6).transcripts["t0"]
+    cut = "x" * 10_000 + "... (30000 more characters) ..." + "x" * 10_000
+    assert both.old[0].output == cut
+    assert cut in page(replace(result, transcripts={"t0": both}), "", 10**6).decode()
 
 
 def test_flips_without_transcripts_have_none() -> None:

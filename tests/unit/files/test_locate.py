@@ -147,7 +147,7 @@ class TestFolder:
         touch(*(f"run/{number:02}.jsonl" for number in range(11)))
         error = refused("run")
         assert "11 rollouts files" in error
-        assert error.endswith("08.jsonl, 09.jsonl, ...")
+        assert error.endswith("08.jsonl, 09.jsonl and 1 more")
         Path("run/10.jsonl").unlink()
         assert refused("run").endswith("08.jsonl, 09.jsonl")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nemo_gym.rollout_compare.producers.atif import steps_of, text_of
+from nemo_gym.rollout_compare.producers.atif import steps_of
 from nemo_gym.rollout_compare.schema import Step
 
 
@@ -23,7 +23,7 @@ def test_a_tool_is_called_with_arguments_and_gives_output() -> None:
     call = {"tool_call_id": "1", "function_name": "bash", "arguments": {"keystrokes": "ls\n"}}
     result = {"source_call_id": "1", "content": "calc.py"}
     step = {"source": "agent", "message": "I look.", "tool_calls": [call], "observation": {"results": [result]}}
-    assert steps(step) == [Step("assistant", "I look.", "bash", '{"keystrokes": "ls\\n"}', "calc.py")]
+    assert steps(step) == [Step("assistant", "I look.", "bash", '{"keystrokes":"ls\\n"}', "calc.py")]
 
 
 def test_several_tools_are_several_steps_each_with_its_own_output() -> None:
@@ -56,11 +56,3 @@ def test_what_is_not_as_it_should_be_does_not_matter(step: dict[str, Any]) -> No
 
 def test_a_tool_without_a_name_has_none() -> None:
     assert steps({"source": "agent", "tool_calls": [{}]}) == [Step("assistant", arguments="")]
-
-
-@pytest.mark.parametrize(
-    ("content", "text"),
-    [(None, ""), ("a", "a"), ([{"text": "a"}, "b", {"image": 1}], "a\nb"), ({"a": "é"}, '{"a": "é"}'), (7, "7")],
-)
-def test_anything_has_a_text(content: Any, text: str) -> None:
-    assert text_of(content) == text

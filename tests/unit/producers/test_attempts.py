@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from nemo_gym.rollout_compare.producers.attempts import Attempt, batch_of
+import pytest
+
+from nemo_gym.rollout_compare.producers.attempts import Attempt, batch_of, slices
 from nemo_gym.rollout_compare.producers.gym import RowsAtHand
 from nemo_gym.rollout_compare.schema import Fault, Fields, Mark, Mask, MaskKind, input_numbers
 from nemo_gym.rollout_compare.table.table import Table
@@ -48,3 +50,11 @@ def test_a_table_takes_the_batch_as_it_is() -> None:
 def test_no_attempts_are_a_batch_that_says_what_was_looked_at() -> None:
     batch = batch_of([], ("name",), [Fault(1, "empty")], 1)
     assert (len(batch), list(batch.inputs), batch.last_line, str(batch.faults[0])) == (0, [], 1, "line 1 (empty)")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "ends"),
+    [([], [(0, 0)]), ([9], [(0, 1)]), ([3, 3, 3, 9], [(0, 2), (2, 4)]), ([5, 0, 5, 5], [(0, 1), (1, 3), (3, 4)])],
+)
+def test_slices_have_about_so_many_bytes_and_none_is_empty(sizes: list[int], ends: list[tuple[int, int]]) -> None:
+    assert slices(sizes, 5) == ends

@@ -37,7 +37,10 @@ def test_each_message_and_each_call_is_a_step(messages: Any, steps: tuple[Step, 
         ("a", "a"),
         (None, ""),
         ({"x": 1}, '{"x":1}'),
-        (["a", {"text": "b"}, {"reasoning": "c"}, {"type": "image"}, {}, 7], "a\nb\nc\n(image)\n(part)"),
+        (
+            ["a", {"text": "b"}, {"reasoning": "c"}, {"refusal": "no"}, {"type": "image"}, {}, 7],
+            "a\nb\nc\nno\n(image)\n(part)",
+        ),
     ],
 )
 def test_the_text_of_a_message_is_that_of_its_parts(content: Any, text: str) -> None:

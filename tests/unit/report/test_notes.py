@@ -35,7 +35,7 @@ def test_every_kind_has_words_and_nothing_else_has() -> None:
         (Note(NoteKind.NOTHING_JOINED), "the runs have no task in common"),
         (
             Note(NoteKind.LINES_LEFT_OUT, path="f", number=2, lines=(Fault(3, "bad"),)),
-            "f: 2 lines that are not rows were left out: line 3 (bad), ...",
+            "f: 2 lines that are not rows were left out: line 3 (bad) and 1 more",
         ),
         (
             Note(NoteKind.TASKSETS_JOIN, Side.NEW, tasksets=(("a", "b", "c"), ("d", "e"))),

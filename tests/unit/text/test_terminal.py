@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nemo_gym.rollout_compare.text.terminal import _UNSAFE, _escaped, encodable, one_line, without_escapes
+from nemo_gym.rollout_compare.text.terminal import (
+    _UNSAFE,
+    _escaped,
+    encodable,
+    one_line,
+    several_lines,
+    without_escapes,
+)
 from tests.properties import PROPERTY
 
 ESCAPE_SEQUENCES = {
@@ -66,6 +73,18 @@ def test_an_escape_sequence_is_removed(sequence: str) -> None:
 )
 def test_a_control_character_is_shown(text: str, shown: str) -> None:
     assert one_line(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\r\nb\tc", "a\nb\tc"),
+        ("\x1b[31mred\x1b[0m\x07", r"red\x07"),
+        ("\u202e", r"\u202e"),
+    ],
+)
+def test_several_lines_stay_and_nothing_that_acts(text: str, shown: str) -> None:
+    assert several_lines(text) == shown
 
 
 @pytest.mark.parametrize("mark", "\u202a\u202d\u202e\u2066\u2067\u2069\u200e\u200f")

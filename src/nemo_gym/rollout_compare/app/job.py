@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import TextIO
 
+from msgspec.structs import replace
+
 from nemo_gym.rollout_compare.app.comparison import compare_runs, locate_runs
 from nemo_gym.rollout_compare.app.outputs import check_distinct, check_output, check_unquoted, write_file
 from nemo_gym.rollout_compare.app.progress import reading_progress, stage_names
@@ -109,11 +111,12 @@ def _written(
 ) -> int:
     """Write the files that are asked for, then print; the exit status. A summary was gated when it was made."""
     shown = _shown(options, out, title)
+    brief = result if options.transcripts else replace(result, transcripts={})  # a page has them all the same
     for name, path in outputs.items():
-        write_file(path, RENDERERS[name](result, shown))
+        write_file(path, RENDERERS[name](result if name == "html" else brief, shown))
     tripped = [rule_text(rule) for rule in result.gate if rule.tripped] if gated else []
     try:
-        write_stream(out, _printed(result, shown, out, options))
+        write_stream(out, _printed(brief, shown, out, options))
         if not _other_output(options):
             write_stream(out, _confirmed(outputs.values()))
     except BrokenPipeError:  # the reader has seen enough; what the gate says still holds

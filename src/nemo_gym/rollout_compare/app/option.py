@@ -58,6 +58,7 @@ class Option(NamedTuple):
         default: Its value when it is not given; a switch is off.
         many: Whether it may be given several times; its value is a tuple.
         or_one: Whether a config may hold a single value of it, or None for none, instead of a tuple.
+        telling: Whether it may change what a summary says; the others say what is read, where it goes, and how fast.
     """
 
     flag: str | None
@@ -68,6 +69,7 @@ class Option(NamedTuple):
     default: int | float | str | None = None
     many: bool = False
     or_one: bool = False
+    telling: bool = False
 
     def unset(self) -> Any:
         """The value of an option that is not given."""

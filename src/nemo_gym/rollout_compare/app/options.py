@@ -32,6 +32,7 @@ OPTIONS = {
         _TASKS,
         "Field that holds the task's id, as a dotted path; found for each side by itself if not given.",
         metavar="FIELD",
+        telling=True,
     ),
     "old_key": Option(
         "--old-key",
@@ -39,6 +40,7 @@ OPTIONS = {
         _TASKS,
         "Field that holds the task's id on the old side; overrides --key.",
         metavar="FIELD",
+        telling=True,
     ),
     "new_key": Option(
         "--new-key",
@@ -46,6 +48,7 @@ OPTIONS = {
         _TASKS,
         "Field that holds the task's id on the new side; overrides --key.",
         metavar="FIELD",
+        telling=True,
     ),
     "format": Option(
         "--format",
@@ -53,12 +56,13 @@ OPTIONS = {
         _READING,
         "Whose runs these are, by the producer's name; found for each side by itself if not given.",
         metavar="NAME",
+        telling=True,
     ),
     "old_format": Option(
-        "--old-format", "text", _READING, "Whose run the old one is; overrides --format.", metavar="NAME"
+        "--old-format", "text", _READING, "Whose run the old one is; overrides --format.", metavar="NAME", telling=True
     ),
     "new_format": Option(
-        "--new-format", "text", _READING, "Whose run the new one is; overrides --format.", metavar="NAME"
+        "--new-format", "text", _READING, "Whose run the new one is; overrides --format.", metavar="NAME", telling=True
     ),
     "reward": Option(
         "--reward",
@@ -66,6 +70,7 @@ OPTIONS = {
         _READING,
         "Metric that is compared, by its name or as a dotted path; the producer's main one if not given.",
         metavar="FIELD",
+        telling=True,
     ),
     "old_reward": Option(
         "--old-reward",
@@ -73,6 +78,7 @@ OPTIONS = {
         _READING,
         "Metric of the old side that is compared; overrides --reward.",
         metavar="FIELD",
+        telling=True,
     ),
     "new_reward": Option(
         "--new-reward",
@@ -80,18 +86,21 @@ OPTIONS = {
         _READING,
         "Metric of the new side that is compared; overrides --reward.",
         metavar="FIELD",
+        telling=True,
     ),
     "lower_is_better": Option(
         "--lower-is-better",
         "switch",
         _READING,
         "Of two rewards the lower one wins: the sign of wins, verdict and words is turned.",
+        telling=True,
     ),
     "skip_bad_lines": Option(
         "--skip-bad-lines",
         "switch",
         _READING,
         "Leave out lines that are not rows, and say how many, instead of stopping at the first.",
+        telling=True,
     ),
     "max_line": Option(
         "--max-line",
@@ -100,6 +109,7 @@ OPTIONS = {
         "The longest line that is read, in bytes or as 500MB; a longer one is an error.",
         metavar="SIZE",
         default=MOST_LINE_BYTES,
+        telling=True,
     ),
     "jobs": Option(
         "--jobs",
@@ -115,6 +125,7 @@ OPTIONS = {
         _FIGURES,
         "Say whether the new side is the same within M (0.02 is 2 points), or at least not worse by it.",
         metavar="M",
+        telling=True,
     ),
     "tolerance": Option(
         "--tolerance",
@@ -123,12 +134,14 @@ OPTIONS = {
         "Rewards that differ by at most T are the same result.",
         metavar="T",
         default=1e-9,
+        telling=True,
     ),
     "count_measured": Option(
         "--count-measured",
         "switch",
         _FIGURES,
         "Give a partly masked task the category that its measured attempts have, where both sides have some.",
+        telling=True,
     ),
     "by": Option(
         "--by",
@@ -137,6 +150,7 @@ OPTIONS = {
         "Compare the tasks of each value of this field of their rows, a dotted path, by themselves as well.",
         metavar="FIELD",
         many=True,
+        telling=True,
     ),
     "cluster": Option(
         "--cluster",
@@ -145,6 +159,7 @@ OPTIONS = {
         "Field whose value tells which tasks are related, such as questions on one text: interval and p with these "
         "kept together.",
         metavar="FIELD",
+        telling=True,
     ),
     "tail": Option(
         "--tail",
@@ -153,6 +168,7 @@ OPTIONS = {
         "How many lines of verifier output to show for each flip; 0 for none.",
         metavar="N",
         default=15,
+        telling=True,
     ),
     "both_sides": Option(
         "--both-sides", "switch", _SHOWN, "Show the winning side's verifier output under the losing side's."
@@ -166,6 +182,7 @@ OPTIONS = {
         metavar="DIR",
         many=True,
         or_one=True,
+        telling=True,
     ),
     "max_flips": Option(
         "--max-flips", "count", _SHOWN, "Show so many flips of each kind, and how many more there are.", metavar="N"
@@ -262,6 +279,7 @@ OPTIONS = {
         f"End with status 3 if the comparison breaks this rule: {rules_in_short()}.",
         metavar="RULE",
         many=True,
+        telling=True,
     ),
     "allow": Option(
         "--allow",
@@ -269,6 +287,7 @@ OPTIONS = {
         _GATE,
         "File with the labels of tasks that break no rule, one a line, each with an optional reason: LABEL # REASON.",
         metavar="FILE",
+        telling=True,
     ),
 }
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nemo_gym.rollout_compare import __version__
+from nemo_gym.rollout_compare.app.options import OPTIONS
 from nemo_gym.rollout_compare.app.values import Options
 from nemo_gym.rollout_compare.engine import source_of_run
 from nemo_gym.rollout_compare.producers import Run
 from nemo_gym.rollout_compare.schema import Provenance
-
-#: The options that may change what a summary says. The others say what is read, where it goes, and how fast.
-TELLING = ("key", "old_key", "new_key", "lower_is_better", "skip_bad_lines", "fail_on", "tail", "logs_root")
 
 
 def provenance(options: Options, runs: Sequence[Run], rows: Sequence[int]) -> Provenance:
@@ -20,8 +18,8 @@ def provenance(options: Options, runs: Sequence[Run], rows: Sequence[int]) -> Pr
     return Provenance(__version__, _telling(options), old, new)
 
 
-def _telling(options: Options) -> dict[str, str | int | bool | list[str]]:
+def _telling(options: Options) -> dict[str, str | int | float | bool | list[str]]:
     """The telling options that are not as they are by default."""
-    plain = Options(old_rollouts="", new_rollouts="")
-    values = {name: getattr(options, name) for name in TELLING if getattr(options, name) != getattr(plain, name)}
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+    values = {name: getattr(options, name) for name, option in OPTIONS.items() if option.telling}
+    given = {name: value for name, value in values.items() if value != OPTIONS[name].unset()}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}

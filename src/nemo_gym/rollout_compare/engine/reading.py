@@ -77,7 +77,9 @@ class _Collected:
     def finished(self) -> Table:
         if self.faults and not len(self.table):
             first = placed(self.source, self.faults[0])
-            raise CompareInputError(f"{self.source.path}: no {self.source.unit} of it is a row: {first}")
+            unit = self.source.unit
+            said = "no line of it is a row" if unit == "line" else f"none of its {unit}s can be read"
+            raise CompareInputError(f"{self.source.path}: {said}: {first}")
         self.table.incomplete = bool(self.faults)
         if self.faults:
             self.table.notes.append(left_out(self.source, self.faults))

@@ -40,6 +40,7 @@ class Output(NamedTuple):
         cut: Whether that is not all of it.
         logs: The log's place as the row names it, None where it names none.
         tests: What became of single tests, where the row says it.
+        reports: The reports of single tests that its reader found, as `schema.Output` has them.
     """
 
     evidence: Evidence
@@ -47,13 +48,14 @@ class Output(NamedTuple):
     cut: bool
     logs: str | None
     tests: Mapping[str, str] | None = None
+    reports: Mapping[str, str] = {}
 
 
 def output_of(said: Said, roots: LogRoots, tail: int) -> Output:
     """The output that a row tells of, with its last `tail` lines made safe to print."""
     found = _output(said, roots, max(tail, _LINES_READ))
     lines = () if found.text is None else tuple(tail_lines(found.text, tail))
-    return found._replace(evidence=replace(found.evidence, lines=lines))
+    return found._replace(evidence=replace(found.evidence, lines=lines), reports=said.reports)
 
 
 def verifier_output(row: Row, roots: Roots) -> tuple[str | None, str]:

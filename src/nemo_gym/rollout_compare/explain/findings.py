@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from nemo_gym.rollout_compare.compare import MOST_AGREEING
 from nemo_gym.rollout_compare.engine import map_by_processes, may_fork
 from nemo_gym.rollout_compare.explain.evidence import Output, Roots, is_silent, log_roots, nothing_said, output_of
-from nemo_gym.rollout_compare.explain.logs import LogRoots, Reports, is_certain_report, read_reports
+from nemo_gym.rollout_compare.explain.logs import LogRoots, found_reports, is_certain_report, read_reports
 from nemo_gym.rollout_compare.explain.transcripts import with_transcripts
 from nemo_gym.rollout_compare.producers import read_again, together
 from nemo_gym.rollout_compare.schema import (
@@ -203,15 +203,21 @@ def _both_fail(task: TaskRows) -> bool:
 
 
 def _tests(output: Output, roots: LogRoots) -> TestResults | None:
-    """The single tests: those of the reports in the logs folder, else what the row says, else those of the text.
+    """The single tests: those of the reports, else what the row says, else those of the text.
 
     A report in which one name stands for several tests gives way to a text that names them all.
     """
-    from nemo_gym.rollout_compare.explain.triage import merge_tests, read_test_file, read_tests, recorded_tests
+    from nemo_gym.rollout_compare.explain.triage import (
+        merge_tests,
+        named_within,
+        read_test_file,
+        read_tests,
+        recorded_tests,
+    )
 
-    reports = read_reports(output.logs, roots) if output.logs else Reports()
+    reports = read_reports(output.logs, roots) if output.logs else found_reports(output.reports)
     read = reports.parsed(read_test_file)
-    results = merge_tests(tests for _, tests in read if tests)
+    results = merge_tests(named_within(output.reports.get(name, ""), tests) for name, tests in read if tests)
     if results is None and output.tests:
         return recorded_tests(output.tests)
     of_text = read_tests(output.text, cut=output.cut) if output.text and (not results or results.merged) else None

@@ -15,6 +15,8 @@ from typing import Any, BinaryIO, TypeVar
 
 from msgspec import Struct
 
+from nemo_gym.rollout_compare.text import first_of
+
 LOG_NAME = "test-stdout.txt"
 LOG_ENDINGS = (".txt", ".log", ".out")
 _LOG_NAMES = "*.txt, *.log or *.out"
@@ -174,6 +176,13 @@ def read_reports(named: str, roots: LogRoots) -> Reports:
     return Reports(folder, names[:_MOST_REPORTS], roots, complete=len(names) <= _MOST_REPORTS)
 
 
+def found_reports(paths: Iterable[str]) -> Reports:
+    """Reports that a reader found in the run's own folder, by their paths without links."""
+    names = sorted(paths)
+    roots = LogRoots(tuple(Path(name).parent for name in names))
+    return Reports(Path(), names[:_MOST_REPORTS], roots, complete=len(names) <= _MOST_REPORTS)
+
+
 def _is_report(name: str) -> bool:
     """Any XML may be a JUnit report; of JSON there may be much else, so its name must say something of tests."""
     name = name.lower()
@@ -198,8 +207,7 @@ def _find(named: str, roots: LogRoots, *, or_reports: bool = False) -> Path:
         if os.path.lexists(path) or (or_reports and is_folder and any(map(_is_report, os.listdir(place)))):
             return path
         tried.append(str(path))
-    more = f" and {len(tried) - _MOST_TRIED} more" if len(tried) > _MOST_TRIED else ""
-    raise LogUnavailable(f"not found: {', '.join(tried[:_MOST_TRIED])}{more}")
+    raise LogUnavailable(f"not found: {first_of(tried, _MOST_TRIED)}")
 
 
 def _places(named: str, roots: LogRoots) -> Iterable[Path]:

@@ -11,12 +11,6 @@ from nemo_gym.rollout_compare.explain.transcripts import aligned
 from nemo_gym.rollout_compare.producers import read_again
 from nemo_gym.rollout_compare.schema import CompareResult, Flip, Step, Transcripts, Wanted
 
-#: A text of a step that is longer is cut in its middle.
-TEXT_LIMIT = 20_000
-
-#: Steps of one side; of more the first are kept.
-MOST_STEPS = 2000
-
 _FLIPS_A_BATCH = 50
 
 
@@ -46,7 +40,7 @@ def _read(flips: Sequence[Flip]) -> Iterator[tuple[Flip, Transcripts]]:
     steps: list[tuple[Step, ...] | None] = [None] * len(places)
     for number, record in read_again(places, Wanted(transcript=True)):
         if not isinstance(record, Exception) and record.transcript:
-            steps[number] = tuple(map(_bounded, record.transcript[:MOST_STEPS]))
+            steps[number] = record.transcript
     for number, flip in enumerate(flips):
         old, new = steps[2 * number : 2 * number + 2]
         if old and new:
@@ -55,20 +49,6 @@ def _read(flips: Sequence[Flip]) -> Iterator[tuple[Flip, Transcripts]]:
 
 def _size(step: Step) -> int:
     return sum(len(text) for text in (step.text, step.tool, step.arguments, step.output) if text)
-
-
-def _bounded(step: Step) -> Step:
-    if _size(step) <= TEXT_LIMIT:
-        return step
-    arguments, output = (None if text is None else _cut(text) for text in (step.arguments, step.output))
-    return replace(step, text=_cut(step.text), arguments=arguments, output=output)
-
-
-def _cut(text: str) -> str:
-    if len(text) <= TEXT_LIMIT:
-        return text
-    half = TEXT_LIMIT // 2
-    return f"{text[:half]}\n... ({len(text) - TEXT_LIMIT} characters left out) ...\n{text[-half:]}"
 
 
 def side_by_side(old: Sequence[Step], new: Sequence[Step]) -> Iterator[tuple[int | None, int | None]]:

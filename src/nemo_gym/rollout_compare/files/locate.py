@@ -12,8 +12,7 @@ from msgspec import Struct
 
 from nemo_gym.rollout_compare.files.inputs import COMPRESSED_ENDINGS, STDIN, STDIN_PATH, cannot_read
 from nemo_gym.rollout_compare.schema import CompareInputError
-
-_MOST_LISTED = 10
+from nemo_gym.rollout_compare.text import first_of
 
 # Where a system keeps devices and open files, and in the midst of them a folder for files in memory.
 _STREAMS, _MEMORY = ("/dev/", "/proc/"), "/dev/shm/"  # noqa: S108  # nothing is written there
@@ -153,7 +152,7 @@ def _only_one(folder: Path, layout: Layout) -> Path:
         return found[0]
     if not found:
         raise CompareInputError(f"cannot read {folder}: it is a folder without a {layout.what} file (*{layout.ending})")
-    names = ", ".join(path.name for path in found[:_MOST_LISTED]) + (", ..." if len(found) > _MOST_LISTED else "")
+    names = first_of([path.name for path in found])
     raise CompareInputError(
         f"cannot read {folder}: it holds {len(found)} {layout.what} files; name one of them: {names}"
     )

@@ -12,6 +12,7 @@ from nemo_gym.rollout_compare.join.asked import count_fields
 from nemo_gym.rollout_compare.producers import dig, read_again
 from nemo_gym.rollout_compare.schema import CompareInputError, Place, Row, Side, Wanted
 from nemo_gym.rollout_compare.table import Table
+from nemo_gym.rollout_compare.text import counted, first_of
 
 #: How much of each run is looked at: so many rows, and no more than so many bytes of them.
 MOST_ROWS = 10_000
@@ -39,8 +40,8 @@ class Hint(Struct, frozen=True):
         """What to try."""
         old, new = self.rows
         rows = f"{old} of {old}" if old == new else f"{old} of {old} and {new} of {new}"
-        values = "value" if self.common == 1 else "values"
-        return f"{self.field} names {rows} rows on both sides, {self.common} {values} in common: try --key {self.field}"
+        values = counted(self.common, "value")
+        return f"{self.field} names {rows} rows on both sides, {values} in common: try --key {self.field}"
 
 
 def key_hints(tables: Mapping[Side, Table]) -> list[Hint]:
@@ -97,7 +98,7 @@ def no_key(table: Table, tables: Mapping[Side, Table], *, by_index: bool) -> Com
     hints = "; ".join(map(str, key_hints(tables))) or "name the field with --key"
     return CompareInputError(
         f"no task id field found: {row.where} has no '{best}' field, and no other field names the task of every row "
-        f"(of {rows} {'row' if rows == 1 else 'rows'}: {', '.join(found)}); {hints}"
+        f"(of {counted(rows, 'row')}: {', '.join(found)}); {hints}"
         + (f"; --key {table.fields.index} is right if both runs read the same inputs file" if by_index else "")
     )
 
@@ -112,9 +113,7 @@ def _whole(place: Place) -> Row:
 
 def _names(row: Row) -> str:
     """The row's fields, not too many of them."""
-    names = list(row)
-    more = f" and {len(names) - _SHOWN_FIELDS} more" if len(names) > _SHOWN_FIELDS else ""
-    return ", ".join(names[:_SHOWN_FIELDS]) + more
+    return first_of(list(row), _SHOWN_FIELDS)
 
 
 def _first_rows(table: Table) -> list[Row]:

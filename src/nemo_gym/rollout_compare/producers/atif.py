@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from nemo_gym.rollout_compare.producers.chat import content_text
 from nemo_gym.rollout_compare.schema import Step
 
 _ROLES = {"agent": "assistant"}
@@ -23,7 +23,7 @@ def _steps(step: Mapping[str, Any]) -> Iterator[Step]:
     """A step of the agent is one for each tool that it calls, the first of them with what it said."""
     source = step.get("source")
     role = _ROLES.get(source, source) if isinstance(source, str) else "assistant"
-    text = text_of(step.get("message"))
+    text = content_text(step.get("message"))
     calls = step.get("tool_calls")
     calls = [call for call in calls if isinstance(call, Mapping)] if isinstance(calls, list) else []
     results = _results(step)
@@ -36,7 +36,7 @@ def _steps(step: Mapping[str, Any]) -> Iterator[Step]:
             role,
             text if not number else "",
             tool=name if isinstance(name, str) else None,
-            arguments=text_of(call.get("arguments")),
+            arguments=content_text(call.get("arguments")),
             output="\n".join(own) or None,
         )
 
@@ -46,16 +46,4 @@ def _results(step: Mapping[str, Any]) -> list[tuple[Any, str]]:
     observation = step.get("observation")
     results = observation.get("results") if isinstance(observation, Mapping) else None
     found = [one for one in results if isinstance(one, Mapping)] if isinstance(results, list) else []
-    return [(one.get("source_call_id"), text_of(one.get("content"))) for one in found]
-
-
-def text_of(content: Any) -> str:
-    """A message, arguments or a result as text: a string, the texts of parts, or else JSON."""
-    if content is None:
-        return ""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list):
-        parts = (part.get("text") if isinstance(part, Mapping) else part for part in content)
-        return "\n".join(part for part in parts if isinstance(part, str))
-    return json.dumps(content, ensure_ascii=False)
+    return [(one.get("source_call_id"), content_text(one.get("content"))) for one in found]

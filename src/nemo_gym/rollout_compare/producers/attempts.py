@@ -92,6 +92,21 @@ def batch_of(attempts: Sequence[Attempt], fields: Iterable[str], faults: Sequenc
     )
 
 
+def slices(sizes: Sequence[int], piece_bytes: int) -> list[tuple[int, int]]:
+    """Attempts in slices of about so many bytes, by how many each has: where each slice begins and ends.
+
+    >>> slices([3, 3, 3, 9], 5)
+    [(0, 2), (2, 4)]
+    """
+    starts, taken = [0], 0
+    for i, size in enumerate(sizes, 1):
+        taken += size
+        if taken >= piece_bytes and i < len(sizes):
+            starts.append(i)
+            taken = 0
+    return list(zip(starts, [*starts[1:], len(sizes)], strict=True))
+
+
 def _by_name(rows: Sequence[Mapping[str, T]], absent: T) -> dict[str, list[T]]:
     """A column for each name that occurs in a row."""
     names = dict.fromkeys(name for row in rows for name in row)

@@ -9,6 +9,7 @@ from nemo_gym.rollout_compare.schema import Step, text_of
 
 _ROLES = {"system": "system", "developer": "system", "user": "user", "human": "user", "tool": "tool"}
 _ASSISTANT = "assistant"
+_TEXTS = ("text", "reasoning", "refusal")
 
 
 def steps_of(messages: Any) -> tuple[Step, ...]:
@@ -76,5 +77,5 @@ def _part_texts(parts: Iterable[Any]) -> Iterator[str]:
         if isinstance(part, str):
             yield part
         elif isinstance(part, Mapping):
-            text = next((part[name] for name in ("text", "reasoning") if isinstance(part.get(name), str)), None)
+            text = next((part[name] for name in _TEXTS if isinstance(part.get(name), str)), None)
             yield f"({text_of(part.get('type') or 'part')})" if text is None else text

@@ -14,6 +14,7 @@ import msgspec
 
 from nemo_gym.rollout_compare.files import Input, cannot_read, reading
 from nemo_gym.rollout_compare.producers.depth import TOO_DEEP, room_for_rows
+from nemo_gym.rollout_compare.producers.json_rows import integer
 from nemo_gym.rollout_compare.schema import CompareInputError
 
 T = TypeVar("T")
@@ -44,7 +45,7 @@ def parse_document(data: bytes, kind: type[T]) -> T:
         pass  # the plain decoder says what is wrong, if anything is
     try:
         with room_for_rows():
-            return msgspec.convert(json.loads(data.decode("utf-8-sig", "replace"), parse_int=_integer), kind)
+            return msgspec.convert(json.loads(data.decode("utf-8-sig", "replace"), parse_int=integer), kind)
     except RecursionError:
         raise CompareInputError(f"invalid JSON ({TOO_DEEP})") from None
     except json.JSONDecodeError as error:
@@ -65,13 +66,6 @@ def parse_list_or_object(data: bytes) -> dict[str, Any] | list[Any]:
     if not isinstance(found, dict | list):
         raise CompareInputError("unexpected JSON (neither an object nor a list)")
     return found
-
-
-def _integer(digits: str) -> int | str:
-    try:
-        return int(digits)
-    except ValueError:  # more digits than Python converts
-        return digits
 
 
 def read_document(source: Input) -> bytes:

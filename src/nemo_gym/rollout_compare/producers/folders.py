@@ -5,13 +5,13 @@ What differs from producer to producer is a `TrialReader`, which says what an at
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.producers.attempts import Attempt, batch_of
+from nemo_gym.rollout_compare.producers.attempts import Attempt, batch_of, slices
 from nemo_gym.rollout_compare.producers.contract import Plan
 from nemo_gym.rollout_compare.producers.depth import room_for_rows
 from nemo_gym.rollout_compare.producers.inside import RunFolder
@@ -20,6 +20,7 @@ from nemo_gym.rollout_compare.producers.json_rows import NotAnObject, RowDecoder
 from nemo_gym.rollout_compare.producers.rewards import Main
 from nemo_gym.rollout_compare.producers.trials import Asked, Told, Trial, TrialReader, listed, record_of
 from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fields, Place, Record, Wanted
+from nemo_gym.rollout_compare.text import first_of
 
 #: The results of so many trials are decoded together.
 _TRIALS_A_BLOCK = 64
@@ -95,13 +96,7 @@ class Trials(Struct, frozen=True):
     def pieces(self, piece_bytes: int) -> list[Slice]:
         """The trials in slices of about so many bytes."""
         main = self.reader.main(self)
-        starts, taken = [0], 0
-        for i, trial in enumerate(self.trials):
-            taken += trial.size or 0
-            if taken >= piece_bytes and i + 1 < len(self.trials):
-                starts.append(i + 1)
-                taken = 0
-        return [Slice(start, stop, main) for start, stop in zip(starts, [*starts[1:], len(self.trials)], strict=True)]
+        return [Slice(*ends, main) for ends in slices([trial.size or 0 for trial in self.trials], piece_bytes)]
 
     def batches(
         self, piece: Slice, plan: Plan, wanted: Callable[[], Sequence[str]], on_bytes: Callable[[int], None]
@@ -241,3 +236,19 @@ def _reason(error: Exception, path: Path) -> str:
     if isinstance(error, NotAnObject):
         return "expected a JSON object"
     return str(error).removeprefix(f"cannot read {path}: ")
+
+
+def check_one_agent(runs: Sequence[Trials], agents: Iterable[object], what: str) -> None:
+    """Several folders are one run only if they are of one agent: else one of them is meant.
+
+    Args:
+        runs: The trials in each folder.
+        agents: Whose they are.
+        what: What the folder that holds them holds, if they are of several.
+
+    Raises:
+        CompareInputError: They are of several.
+    """
+    if len(set(agents)) > 1:
+        named = first_of([str(run.path) for run in runs])
+        raise CompareInputError(f"cannot read {runs[0].path.parent}: it holds {what}; name one: {named}")

@@ -52,7 +52,7 @@ def parse_object(line: bytes) -> dict[str, Any]:
         raise InvalidLine(f"invalid JSON ({TOO_DEEP})")
     try:
         with room_for_rows():
-            value = json.loads(line.decode("utf-8", "replace"), parse_int=_integer)
+            value = json.loads(line.decode("utf-8", "replace"), parse_int=integer)
     except json.JSONDecodeError as error:
         raise InvalidLine(f"invalid JSON ({error.msg}: column {error.colno})") from None
     if not isinstance(value, dict):
@@ -60,7 +60,8 @@ def parse_object(line: bytes) -> dict[str, Any]:
     return value
 
 
-def _integer(digits: str) -> int | str:
+def integer(digits: str) -> int | str:
+    """A whole number; its digits where there are more than Python converts."""
     try:
         return int(digits)
     except ValueError:

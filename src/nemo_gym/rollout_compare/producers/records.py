@@ -5,7 +5,6 @@ What differs from producer to producer is a `RecordReader`, which says what an o
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +18,7 @@ from nemo_gym.rollout_compare.producers.contract import Plan, Run, Shard
 from nemo_gym.rollout_compare.producers.depth import room_for_rows
 from nemo_gym.rollout_compare.producers.json_lines import JsonLines, decoder_for
 from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, dig, parse_object
-from nemo_gym.rollout_compare.producers.scores import listed
+from nemo_gym.rollout_compare.producers.scores import to_choose_from
 from nemo_gym.rollout_compare.producers.trials import record_of
 from nemo_gym.rollout_compare.schema import (
     Batch,
@@ -144,9 +143,8 @@ def check_metric(reader: RecordReader, path: Path, plan: Plan, rows: Callable[[]
         CompareInputError: None is, and the user chose none.
     """
     if plan.reward is None and reader.problem:
-        counts = Counter(name for row in rows() for name in reader.metrics(row))
-        carried = f": {listed(counts, 'rows')}" if counts else ""
-        raise CompareInputError(f"{path}: {reader.problem}{carried}")
+        choice = to_choose_from((name for row in rows() for name in reader.metrics(row)), "row")
+        raise CompareInputError(f"{path}: {reader.problem}; {choice}")
 
 
 def label_in(reader: RecordReader, row: Row, key: str | None) -> str:

@@ -9,13 +9,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.producers.scores import without_number
+from nemo_gym.rollout_compare.producers.scores import MOST_LISTED, to_choose_from, without_number
 from nemo_gym.rollout_compare.schema import CompareInputError
+from nemo_gym.rollout_compare.text import first_of
 
 #: Why an attempt does not count that began and left no result.
 NO_RESULT = "no result: killed or still running"
-
-_MOST_NAMED = 20
 
 
 class Main(Struct, frozen=True):
@@ -49,20 +48,14 @@ def main_of(where: object, usual: str, carried: Iterable[Mapping[str, Any]]) -> 
         usual: The producer's main metric.
         carried: For each attempt its metrics; it is read no further than needed.
     """
-    counts: dict[str, int] = {}
+    names: list[str] = []
     for metrics in carried:
         if usual in metrics:
             return Main(usual)
-        for name in metrics:
-            counts[name] = counts.get(name, 0) + 1
-    if len(counts) < 2:
-        return Main(next(iter(counts), usual))
-    named = [f"{name} on {count}" for name, count in sorted(counts.items(), key=lambda one: (-one[1], one[0]))]
-    more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
-    listed = ", ".join(named[:_MOST_NAMED])
-    return Main(
-        None, f"{where}: no attempt has a metric {usual!r}; choose one with --reward (attempts: {listed}{more})"
-    )
+        names.extend(metrics)
+    if len(set(names)) < 2:
+        return Main(names[0] if names else usual)
+    return Main(None, f"{where}: no attempt has a metric {usual!r}; {to_choose_from(names, 'attempt')}")
 
 
 def number_of(value: Any) -> float | None:
@@ -80,11 +73,8 @@ def no_reward(name: str, value: Any, metrics: Iterable[str]) -> str:
     """Why an attempt without a number for its metric does not count, with the metrics that it has."""
     if value is not None:
         return without_number(name, value)
-    named = sorted(metrics)
-    if not named:
-        return "no reward: the verifier gave none"
-    more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
-    return f"no reward {name!r}: the verifier gave {', '.join(named[:_MOST_NAMED])}{more}"
+    named = first_of(sorted(metrics), MOST_LISTED)
+    return f"no reward {name!r}: the verifier gave {named}" if named else "no reward: the verifier gave none"
 
 
 def seconds_between(start: Any, end: Any) -> float | None:

@@ -119,7 +119,7 @@ class _KeyFields(Struct, frozen=True):
     asked: str
 
     def __call__(self, key: str | None) -> Fields:
-        return Fields((key,), (), (key,), self.asked, said=True) if key else Fields(self.ids, input=self.asked)
+        return Fields(self.ids, input=self.asked).or_named(key)
 
 
 class _Label(Struct, frozen=True):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+from nemo_gym.rollout_compare.text import first_of, many
 
 #: A score under other names, best known first.
 SCORES = (
@@ -31,8 +33,8 @@ SCORES = (
 GROUPS = ("scores", "feedback", "rewards", "metrics")
 
 _DEEPEST = 4
-_SHOWN_CHARACTERS = 60
-_MOST_LISTED = 20
+_LAST_CHARACTERS = 1 << 12
+MOST_LISTED = 20
 
 _SCORE_WORDS = {*SCORES, *GROUPS, "reward", "reward_components", "test_result"}
 
@@ -46,28 +48,33 @@ def without_number(name: str, value: Any) -> str:
     return f"{name} is not a number ({shown(value)})"
 
 
-def shown(value: Any) -> str:
-    """A value as a message shows it, on one line."""
+def shown(value: Any, most: int = 60) -> str:
+    """A value as a message shows it, on one line, of which no more than its first characters."""
     try:
         text = " ".join(repr(value).split())
     except (ValueError, RecursionError):  # more digits, or deeper, than Python shows
         text = f"{type(value).__name__} value"
-    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
+    return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
 
 
-def listed(counts: Counter[str] | Mapping[str, int], what: str) -> str:
-    """Names with how many rows carry each, most first."""
-    if not counts:
-        return "none"
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    names = ", ".join(f"{name} ({count:,} {what if count != 1 else what.removesuffix('s')})" for name, count in ordered)
-    return names if len(ordered) <= _MOST_LISTED else ", ".join(names.split(", ")[:_MOST_LISTED]) + ", ..."
+def to_choose_from(names: Iterable[str], noun: str) -> str:
+    """What the reward may be, by every name on every row: the names with how many rows carry each, most first."""
+    ordered = sorted(Counter(names).items(), key=lambda item: (-item[1], item[0]))
+    named = [f"{name} ({many(count, noun)})" for name, count in ordered]
+    return f"--reward NAME takes one of: {first_of(named, MOST_LISTED) or 'none'}"
 
 
 def last_line(text: str, most: int = 120) -> str:
-    """The last line of an error's text that is not blank."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    return lines[-1].strip()[:most] if lines else "(blank)"
+    """The last line of an error's text that is not blank, of which no more than its first characters.
+
+    No more of the text is split than its end: it may have millions of lines.
+    """
+    end = _LAST_CHARACTERS
+    while True:
+        *before, last = [line for line in text[-end:].splitlines() if line.strip()] or [""]
+        if before or end >= len(text):
+            return last.strip()[:most] or "(blank)"
+        end *= 8
 
 
 def plain(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nemo_gym.rollout_compare.producers.rewards import number_of
@@ -42,3 +42,20 @@ def error_text(error: Any, *names: str) -> str:
     if isinstance(error, Mapping):
         error = next((error[name] for name in names if error.get(name)), error)
     return last_line(text_of(error))
+
+
+_TESTS = {"success": "passed", "failure": "failed"}
+
+
+def tests_of_report(statuses: Iterable[Any]) -> dict[str, str] | None:
+    """Single tests by name, from values of `tests_status` as SWE-bench writes them; None where none of them is one.
+
+    One has lists of names under `success` and `failure`, by the kind of test: `FAIL_TO_PASS`, `PASS_TO_PASS`. A test of
+    several kinds failed if it failed in one.
+    """
+    kinds = [kind for status in statuses if isinstance(status, Mapping) for kind in status.values()]
+    found: dict[str, str] = {}
+    for word, outcome in _TESTS.items():
+        for names in (kind.get(word) for kind in kinds if isinstance(kind, Mapping)):
+            found |= {name: outcome for name in names if isinstance(name, str)} if isinstance(names, list) else {}
+    return found or None

@@ -22,7 +22,7 @@ from nemo_gym.rollout_compare.report.terminal.provenance import source_text
 from nemo_gym.rollout_compare.report.terminal.text import join_lines
 from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT, TASKS_NAMED, counted
 from nemo_gym.rollout_compare.schema import Category, Cluster, CompareResult, Evidence, Flip, Note, Side, TestChanges
-from nemo_gym.rollout_compare.text import one_line
+from nemo_gym.rollout_compare.text import first_of, one_line
 
 #: GitHub refuses comments of more than 65,536 characters.
 LIMIT: Final = 60_000
@@ -177,8 +177,7 @@ def _block(lines: Sequence[str]) -> list[str]:
 
 
 def _listed(names: Sequence[str], most: int = TASKS_NAMED) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(code, names[:most])) + more
+    return first_of([code(name) for name in names[:most]], most, len(names))
 
 
 def _fold(title: str) -> list[str]:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from nemo_gym.rollout_compare.schema import FaultKind, KeyFault, KeyKind, Note, NoteKind, Repeats, Side
-from nemo_gym.rollout_compare.text import counted
-
-_MOST_REWARDS = 10
+from nemo_gym.rollout_compare.text import counted, first_of
 
 
 def note_text(note: Note) -> str:
@@ -49,8 +47,8 @@ def _left_out(note: Note) -> str:
         lines = f"{counted(note.number, note.field)} that cannot be read {'was' if note.number == 1 else 'were'}"
     else:
         lines = "1 line that is not a row was" if note.number == 1 else f"{note.number} lines that are not rows were"
-    named = ", ".join(map(str, note.lines))
-    return f"{note.path}: {lines} left out: {named}" + (", ..." if note.number > len(note.lines) else "")
+    named = first_of(list(map(str, note.lines)), len(note.lines), note.number)
+    return f"{note.path}: {lines} left out: {named}"
 
 
 def _key(note: Note) -> str:
@@ -65,9 +63,8 @@ def _no_reward(note: Note) -> str:
     if not note.rewards:
         return said
     of = f" (rows of the first {note.total:,})" if note.total else ""
-    shown = [f"{field} ({counted(count, 'row')})" for field, count in note.rewards[:_MOST_REWARDS]]
-    more = f", and {len(note.rewards) - len(shown)} more" if len(note.rewards) > len(shown) else ""
-    return f"{said}; if another field is meant, name it with --reward{of}: {', '.join(shown)}{more}"
+    fields = first_of([f"{field} ({counted(count, 'row')})" for field, count in note.rewards])
+    return f"{said}; if another field is meant, name it with --reward{of}: {fields}"
 
 
 def _doubtful_key(note: Note) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.schema.errors import Fault
 from nemo_gym.rollout_compare.schema.identity import Identity
@@ -60,6 +61,21 @@ class Batch(Struct, frozen=True, kw_only=True):
         """How many rows there are."""
         return len(self.rewards)
 
+    def rows(self, indices: Sequence[int]) -> Batch:
+        """The rows of these positions, with all that is said of them."""
+        columns = [name for name in self.__struct_fields__ if name not in ("faults", "last_line")]
+        return replace(self, **{name: _taken(getattr(self, name), indices) for name in columns})
+
+
+def _taken(column: Any, indices: Sequence[int]) -> Any:
+    """The values of a column, or of each column by name, at these positions; nothing of one that says nothing."""
+    if not column:
+        return column
+    if isinstance(column, Mapping):
+        return {name: _taken(inner, indices) for name, inner in column.items()}
+    values = [column[i] for i in indices]
+    return array("Q", values) if isinstance(column, array) else bytes(values) if isinstance(column, bytes) else values
+
 
 def no_rows(faults: Sequence[Fault], last_line: int) -> Batch:
     """A batch that says only which lines are not rows."""
@@ -110,6 +126,8 @@ class Output(Struct, frozen=True):
         files: Logs that the reader itself found in the run's own folder, best first.
         tests: What became of single tests where the record says it (`passed`, `failed`, `error`, `skipped`), by name;
             None where it does not.
+        reports: Reports of single tests that the reader itself found in the run's own folder: for each file, without
+            links, what the names of its tests begin with.
     """
 
     logs: str | None
@@ -117,6 +135,7 @@ class Output(Struct, frozen=True):
     fields: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
     tests: Mapping[str, str] | None = None
+    reports: Mapping[str, str] = {}
 
 
 class Step(Struct, frozen=True):

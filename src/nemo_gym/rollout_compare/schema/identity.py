@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 #: A rollout, a failed attempt or a planned row, as its JSON object.
 Row = Mapping[str, Any]
@@ -55,6 +56,12 @@ class Fields(Struct, frozen=True):
     def all(self) -> tuple[str, ...]:
         """Every name, best first."""
         return (*self.usual, *self.further)
+
+    def or_named(self, key: str | None) -> Fields:
+        """These fields, or in place of them the one that the user named."""
+        if key is None:
+            return self
+        return replace(self, usual=(key,), further=(), certain=(key,), said=True, positions=())
 
 
 def kept(text: str) -> str:

@@ -44,6 +44,6 @@ class Provenance(Struct, frozen=True):
     """
 
     version: str
-    options: dict[str, str | int | bool | list[str]]
+    options: dict[str, str | int | float | bool | list[str]]
     old: RunSource
     new: RunSource

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from nemo_gym.rollout_compare.text.sizes import MOST_LINE_BYTES, bytes_of, size_text
 from nemo_gym.rollout_compare.text.terminal import encodable, json_line, one_line, several_lines, without_escapes
-from nemo_gym.rollout_compare.text.words import MEASURES, counted, mark_text, mask_text, masked_text
+from nemo_gym.rollout_compare.text.words import MEASURES, counted, first_of, many, mark_text, mask_text, masked_text
 
 if TYPE_CHECKING:
     from nemo_gym.rollout_compare.text.folding import folded
@@ -25,10 +25,12 @@ __all__ = [
     "bytes_of",
     "counted",
     "encodable",
+    "first_of",
     "folded",
     "json_line",
     "json_object",
     "lines",
+    "many",
     "mark_text",
     "mask_text",
     "masked_text",

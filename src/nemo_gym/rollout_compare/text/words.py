@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 _DETAILED = {
     "mask_sample": "mask_sample (failure_kind={})",
     "non-finite reward": "non-finite reward ({})",
@@ -47,3 +49,20 @@ MEASURES = {
 def counted(number: int, noun: str) -> str:
     """A number with its noun: `1 task`, `2 tasks`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def many(number: int, noun: str) -> str:
+    """A number that may be large with its noun: `1 task`, `2,000 tasks`."""
+    return counted(number, noun).replace(str(number), f"{number:,}", 1)
+
+
+def first_of(names: Sequence[str], most: int = 10, total: int = 0) -> str:
+    """The first names, and how many more there are: `a, b and 3 more`.
+
+    Args:
+        names: The names, or as many of them as are shown.
+        most: How many are shown.
+        total: How many names there are, where not all are given.
+    """
+    more = max(total, len(names)) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

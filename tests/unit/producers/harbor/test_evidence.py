@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -30,21 +31,43 @@ def test_the_files_come_best_first_and_empty_ones_not_at_all(tmp_path: Path) -> 
     assert names == ["verifier/test-stdout.txt", "exception.txt", "trial.log"]
 
 
+def shown_of(tmp_path: Path, old: Any, new: Any, place: str = "verifier/ctrf.json") -> str:
+    """What the report says of a trial that the new run lost, by what each side's report of tests holds."""
+    for side, reward, tests in (("old", 1.0, old), ("new", 0.0, new)):
+        trial = harbor_trial(tmp_path / side, "one", rewards={"reward": reward}, stdout="the end\n")
+        put(trial / place, tests if isinstance(tests, str) else json.dumps(tests))
+    return compare(tmp_path / "old", tmp_path / "new").stdout
+
+
 def test_the_single_tests_are_those_of_the_report(tmp_path: Path) -> None:
-    trial = harbor_trial(tmp_path, "one", rewards={"reward": 0.0})
-    put_json(trial / "verifier/ctrf.json", report(a="passed", b="failed", c="skipped", d="pending", e="other"))
-    output = again(table_at(tmp_path), OUTPUT).output
-    assert output is not None
-    assert output.tests == {"a": "passed", "b": "failed", "c": "skipped", "d": "skipped", "e": "error"}
+    new = report(a="passed", b="failed", c="skipped", d="pending", e="other")
+    told = shown_of(tmp_path, report(**dict.fromkeys("abcde", "passed")), new)
+    assert "broken tests (2): b, e\n" in told
+
+
+def test_a_report_of_tests_is_read_as_any_other_such_file(tmp_path: Path) -> None:
+    old, new = ([{"name": "t", "status": "passed", "suite": suite} for suite in "ab"] for _ in range(2))
+    new[1]["status"] = "failed"
+    told = shown_of(tmp_path, {"results": {"tests": old}}, {"results": {"tests": new}})
+    assert "broken tests (1): b > t\n" in told
+    cut = json.dumps({"results": {"tests": [*new, {"name": "u", "status": "passed"}]}})[:-20]
+    assert "broken tests (1): b > t\n" in shown_of(tmp_path, {"results": {"tests": old}}, cut)
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"results": 1}', '{"results": {"tests": [1, {"name": 2}]}}'])
 def test_a_report_that_is_none_names_no_tests(tmp_path: Path, content: str) -> None:
+    told = shown_of(tmp_path, report(a="passed"), content)
+    assert "old wins" in told
+    assert "tests (" not in told
+
+
+def test_a_report_that_a_link_leads_to_within_the_run(tmp_path: Path) -> None:
     trial = harbor_trial(tmp_path, "one", rewards={"reward": 0.0})
-    put(trial / "verifier/ctrf.json", content)
+    put_json(trial / "verifier/real.json", report(a="passed"))
+    (trial / "verifier/ctrf.json").symlink_to("real.json")
     output = again(table_at(tmp_path), OUTPUT).output
     assert output is not None
-    assert output.tests is None
+    assert output.reports == {str(tmp_path / "one__abcdefg/verifier/real.json"): ""}
 
 
 def test_of_several_steps_the_last_one_s_output_comes_first(tmp_path: Path) -> None:
@@ -57,8 +80,15 @@ def test_of_several_steps_the_last_one_s_output_comes_first(tmp_path: Path) -> N
     output = again(table, OUTPUT).output
     assert output is not None
     assert [path.read_text("utf-8") for path in output.files] == ["2-extend", "1-create"]
-    assert output.tests == {"1-create/test": "passed", "2-extend/test": "passed"}
+    assert sorted(output.reports.values()) == ["1-create/", "2-extend/"]
     assert again(table, TRANSCRIPT).transcript == (Step("assistant", "1-create"), Step("assistant", "2-extend"))
+
+
+def test_tests_of_several_steps_are_told_apart_by_their_steps(tmp_path: Path) -> None:
+    put_json(tmp_path / "old/one__abcdefg/steps/2-extend/verifier/ctrf.json", report(test="passed"))
+    put_json(tmp_path / "new/one__abcdefg/steps/2-extend/verifier/ctrf.json", report(test="passed"))
+    told = shown_of(tmp_path, report(test="passed"), report(test="failed"), "steps/1-create/verifier/ctrf.json")
+    assert "broken tests (1): 1-create/test\n" in told
 
 
 def test_a_folder_that_a_link_leads_out_to_holds_no_output(tmp_path: Path) -> None:

@@ -205,7 +205,7 @@ def test_broken_results_can_be_left_out_and_are_counted(tmp_path: Path) -> None:
     assert "2 trials that cannot be read were left out: three__abcdefg/result.json (invalid" in done.stdout
     put(tmp_path / "new/one__abcdefg/result.json", "no")
     done = compare(tmp_path / "old", tmp_path / "new", "--skip-bad-lines")
-    assert_refused(done, f"{tmp_path}/new: no trial of it is a row: one__abcdefg/result.json (invalid")
+    assert_refused(done, f"{tmp_path}/new: none of its trials can be read: one__abcdefg/result.json (invalid")
 
 
 def test_links_that_lead_out_of_the_folder_are_not_followed(tmp_path: Path) -> None:

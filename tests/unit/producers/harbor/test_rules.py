@@ -100,7 +100,7 @@ def test_of_several_metrics_without_a_main_one_the_user_chooses(tmp_path: Path) 
     harbor_trial(tmp_path, "one", rewards={"recall": 0.5, "wrong": 2})
     harbor_trial(tmp_path, "two", rewards={"recall": 0.75})
     harbor_trial(tmp_path, "three", error="ApiError")
-    with pytest.raises(CompareInputError, match=r"choose one with --reward \(attempts: recall on 2, wrong on 1\)$"):
+    with pytest.raises(CompareInputError, match=r"takes one of: recall \(2 attempts\), wrong \(1 attempt\)$"):
         table_at(tmp_path)
     assert rows_of(table_at(tmp_path, reward="wrong"), KEY)["one"] == [Row(2.0)]
 

@@ -255,6 +255,18 @@ class TestBadInput:
         bad.write_bytes(whole.rstrip()[:-1] + b", 7]")
         assert_refused(compare(good, bad), f"{bad}: row 3: expected a JSON object")
         assert "1 row that cannot be read was left out: " in compare(good, bad, "--skip-bad-lines").stdout
+        bad.write_bytes(b"[7, null, " + whole.strip()[1:-1] + b", 8]")
+        told = compare(good, bad, "--skip-bad-lines").stdout
+        assert "3 rows that cannot be read were left out: " in told
+        assert [f"row {number} (" in told for number in range(1, 6)] == [True, True, False, False, True]
+
+    def test_a_list_without_anything_that_is_a_row(self, tmp_path: Path) -> None:
+        path = as_list(write_samples(tmp_path, [doc(1)]))
+        path.write_text("[7, 8]", "utf-8")
+        assert_refused(
+            compare(path, path, "--skip-bad-lines", "--format", "lm-eval"),
+            f"{path}: none of its rows can be read: row 1 (expected a JSON",
+        )
 
     def test_an_empty_file_is_a_run_without_rows(self, tmp_path: Path) -> None:
         good = write_samples(tmp_path / "good", [doc(1)])

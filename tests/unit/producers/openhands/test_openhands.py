@@ -11,7 +11,7 @@ from nemo_gym.rollout_compare.producers.openhands.history import steps_of
 from nemo_gym.rollout_compare.producers.openhands.rows import RowReader
 from nemo_gym.rollout_compare.producers.records import Told
 from nemo_gym.rollout_compare.schema import Step
-from tests.producer_support import found_in, record_in
+from tests.producer_support import found_in, record_in, table_of_run
 from tests.record_support import judged, listed, put_json
 from tests.support import assert_refused, compare, put, write_rows
 
@@ -50,6 +50,18 @@ def test_failed_rows_are_masked_unless_there_is_another_of_the_instance(tmp_path
     assert found_in(tmp_path / JUDGED) == found_in(tmp_path)
 
 
+def test_a_failed_row_has_its_own_model_and_cost(tmp_path: Path) -> None:
+    def row(name: str, model: str, dollars: float) -> Any:
+        metadata, metrics = {"llm": {"model": model}}, {"accumulated_cost": dollars}
+        return judged(name, None, metadata=metadata, metrics=metrics)
+
+    write_rows(tmp_path / JUDGED, [judged("a")])
+    write_rows(tmp_path / ERRORS, [row("a", "another", 9.0), row("b", "its own", 0.5)])
+    table = table_of_run(tmp_path)
+    assert [table.settings.columns["model"][row] for row in range(2)] == ["m", "its own"]
+    assert list(table.measures.columns["dollars"]) == [0.25, 0.5]
+
+
 def test_a_failed_row_that_is_not_json(tmp_path: Path) -> None:
     write_rows(tmp_path / JUDGED, [judged("a")])
     put(tmp_path / ERRORS, "no\n")
@@ -76,9 +88,7 @@ def test_rows_of_2024_are_called_by_id(tmp_path: Path) -> None:
 def test_rows_without_a_verdict_name_the_numbers_that_they_have(tmp_path: Path) -> None:
     rows = [{"instance_id": name, "test_result": {"final_score": {"total": 2, "result": 1}}} for name in "ab"]
     path = write_rows(tmp_path / "scores.jsonl", rows)
-    assert_refused(
-        compare(path, path), "no row has a verdict", "--reward NAME: test_result.final_score.result (2 rows)"
-    )
+    assert_refused(compare(path, path), "no row has a verdict", "takes one of: test_result.final_score.result (2 rows)")
     assert found_in(path, reward="final_score.result") == [("a", 1.0), ("b", 1.0)]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nemo_gym.rollout_compare.producers import locate_run
-from nemo_gym.rollout_compare.producers.swebench.instances import tests_of as outcomes_of
+from nemo_gym.rollout_compare.producers.verdicts import tests_of_report as outcomes_of
 from nemo_gym.rollout_compare.schema import Step
 from tests.producer_support import found_in, record_in, table_of_run
 from tests.record_support import judged, listed, put_json, verdict, write_instance, write_predictions
@@ -219,7 +219,23 @@ def test_an_instance_is_read_again(tmp_path: Path) -> None:
     assert record.output.tests == {"t::a": "passed", "t::b": "failed"}
     assert record.row is not None
     assert record.row["resolved"] is False
-    assert outcomes_of({"tests_status": {"FAIL_TO_PASS": None}}) == {}
+
+
+def test_a_test_of_two_kinds_failed_if_it_failed_in_one_whoever_wrote_the_report_down(tmp_path: Path) -> None:
+    status = {"FAIL_TO_PASS": {"success": ["a"], "failure": ["b"]}, "PASS_TO_PASS": {"success": ["b"], "failure": []}}
+    write_instance(tmp_path / RUN, "i", verdict("i", False, tests_status=status), "1 failed\n")
+    rows = [
+        {"task_id": "i", "reward": 0.0, "tests_status": status},
+        {"task_id": "i", "reward": 0.0, "metadata": {"eval_report": {"i": {"tests_status": status}}}},
+    ]
+    paths = [tmp_path, *(write_rows(tmp_path / f"{number}.jsonl", [row]) for number, row in enumerate(rows))]
+    outputs = [record_in(path).output for path in paths]
+    assert [output and output.tests for output in outputs] == [{"a": "passed", "b": "failed"}] * 3
+
+
+@pytest.mark.parametrize("status", [None, 7, {"FAIL_TO_PASS": None}, {"FAIL_TO_PASS": {"success": "a"}}])
+def test_what_is_no_report_of_tests(status: Any) -> None:
+    assert outcomes_of([status]) is None
 
 
 @pytest.mark.parametrize(

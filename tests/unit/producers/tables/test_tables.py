@@ -117,7 +117,7 @@ def test_a_column_that_is_not_called_like_a_score_is_named_in_a_note(tmp_path: P
 def test_of_several_scores_one_has_to_be_chosen(tmp_path: Path) -> None:
     rows = [{"id": "a", "correct": True, "accuracy": 0.5}, {"id": "b", "correct": False, "tags": ["x"]}]
     path = write_rows(tmp_path / "t.jsonl", rows)
-    said = "several columns may be the reward; choose one with --reward NAME: correct (2 rows), accuracy (1 row)"
+    said = "several columns may be the reward; --reward NAME takes one of: correct (2 rows), accuracy (1 row)"
     assert_refused(compare(path, path), said)
     assert found_in(path, reward="correct") == [("a", 1.0), ("b", 0.0)]
     assert found_in(path, reward="accuracy") == [("a", 0.5), ("b", "no accuracy")]
@@ -125,7 +125,9 @@ def test_of_several_scores_one_has_to_be_chosen(tmp_path: Path) -> None:
 
 def test_a_table_without_anything_like_a_score(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "t.csv", ["id", "note", "x", "y"], ["a", "fine", 1, "True"])
-    assert_refused(compare(path, path), "no column is called like a score", "--reward NAME: x (1 row), y (1 row)")
+    assert_refused(
+        compare(path, path), "no column is called like a score", "--reward NAME takes one of: x (1 row), y (1 row)"
+    )
     assert found_in(path, reward="y") == [("a", 1.0)]
     assert_refused(compare(path, path, "--reward", "z"), "no column is called 'z'; there are id, note, x, y")
 
@@ -341,4 +343,5 @@ def test_of_columns_without_a_score_the_prompt_is_none_of_the_candidates(tmp_pat
     path = write_rows(
         tmp_path / "t.jsonl", [{"id": "a", "input": {"x": 1}, "y": {"z": 2, "w": "text"}, "v": 3, "u": "w", "t": 4}]
     )
-    assert_refused(compare(path, path, "--format", "table"), "--reward NAME: t (1 row), v (1 row), y.z (1 row)\n")
+    choice = "--reward NAME takes one of: t (1 row), v (1 row), y.z (1 row)\n"
+    assert_refused(compare(path, path, "--format", "table"), choice)

@@ -169,7 +169,7 @@ def test_of_several_agents_the_only_one_that_is_trained_counts(tmp_path: Path) -
 def test_else_one_has_to_be_chosen(tmp_path: Path) -> None:
     write_episodes(tmp_path, [episode("t", trace("a", r=1.0), trace("b", r=0.0)), episode("u", trace("a", r=0.5))])
     done = compare(tmp_path, tmp_path)
-    assert_refused(done, "several agents", "--reward NAME: a (1 row)", "b.rewards.r (1 row)")
+    assert_refused(done, "several agents", "--reward NAME takes one of: a (1 row)", "b.rewards.r (1 row)")
     assert found_in(tmp_path, reward="a") == [("t", 1.0), ("u", 0.5)]
     assert found_in(tmp_path, reward="b") == [("t", 0.0), ("u", "no value of b")]
 

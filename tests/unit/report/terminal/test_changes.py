@@ -55,7 +55,7 @@ LONG, OTHER = summed_up("x" * 812), summed_up("y" * 840)
         (change("tools", {tools("bash"): 2}, {tools("bash", version=2): 2}), "tools: same names, other definitions"),
         (
             change("tools", {"none": 2}, {tools(*"abcdefg"): 2}),
-            "tools: + a, + b, + c, + d, + e, and 2 more",
+            "tools: + a, + b, + c, + d, + e and 2 more",
         ),
         (change("tools", {tools("a"): 2, "none": 1}, {"none": 3}), "tools: a on 2 of 3 rows -> none"),
         (change("system prompt", {LONG: 2}, {OTHER: 2}), "system prompt: differs (812 characters -> 840 characters)"),

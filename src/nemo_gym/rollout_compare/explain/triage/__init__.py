@@ -50,7 +50,13 @@ from nemo_gym.rollout_compare.explain.triage.changes import compare_attempts, co
 from nemo_gym.rollout_compare.explain.triage.clusters import SignedFlip, clusters, other_reasons
 from nemo_gym.rollout_compare.explain.triage.errors import ErrorLine
 from nemo_gym.rollout_compare.explain.triage.readers import read_test_file, read_tests
-from nemo_gym.rollout_compare.explain.triage.results import Outcome, TestResults, merge_tests, recorded_tests
+from nemo_gym.rollout_compare.explain.triage.results import (
+    Outcome,
+    TestResults,
+    merge_tests,
+    named_within,
+    recorded_tests,
+)
 from nemo_gym.rollout_compare.explain.triage.signature import cause_of, errors_of, signature
 from nemo_gym.rollout_compare.schema import Cluster, TestChanges
 
@@ -67,6 +73,7 @@ __all__ = [
     "compare_tests",
     "errors_of",
     "merge_tests",
+    "named_within",
     "other_reasons",
     "read_test_file",
     "read_tests",

@@ -108,6 +108,14 @@ def recorded_tests(outcomes: Mapping[str, str]) -> TestResults | None:
     return collected.results("record", truncated=False)
 
 
+def named_within(prefix: str, results: TestResults) -> TestResults:
+    """The same results, with names that begin with the name of what the tests are a part of."""
+    collected = Collector()
+    for name, outcome in results.outcomes.items():
+        collected.add(prefix + name, outcome)
+    return replace(results, outcomes=MappingProxyType(collected.outcomes))
+
+
 def merge_tests(parts: Iterable[TestResults]) -> TestResults | None:
     """One side's results from several files of one naming (a JUnit file for each class); None if there are no parts.
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from nemo_gym.rollout_compare.producers.gym.fields import COMPLETED_PATH, FAULT_PATHS, KEY_CANDIDATES, RESULT_PATHS
 from nemo_gym.rollout_compare.producers.json_rows import dig
+from nemo_gym.rollout_compare.producers.scores import last_line, shown
 from nemo_gym.rollout_compare.schema import (
     CompareInputError,
     Mark,
@@ -25,10 +26,7 @@ from nemo_gym.rollout_compare.schema import (
     text_of,
 )
 
-ERROR_TEXT_LIMIT = 120
-
-_SHOWN_VALUE_LIMIT = 200
-_LAST_CHARACTERS = 1 << 12
+_SHOWN_CHARACTERS = 200
 
 _COMPLETED = RESULT_PATHS.index(COMPLETED_PATH)
 
@@ -109,12 +107,12 @@ def _number(reward: Any) -> float | None:
             return float(reward)
         except OverflowError:
             pass
-    raise CompareInputError(f"reward {_shown(reward)} is not a number")
+    raise CompareInputError(f"reward {shown(reward, _SHOWN_CHARACTERS)} is not a number")
 
 
 def _mask(mask_sample: Any, kind: str | None, reward: float | None) -> Mask | None:
     if mask_sample is not None and (type(mask_sample) not in (bool, int) or mask_sample not in (0, 1)):
-        raise CompareInputError(f"mask_sample {_shown(mask_sample)} is not true or false")
+        raise CompareInputError(f"mask_sample {shown(mask_sample, _SHOWN_CHARACTERS)} is not true or false")
     if mask_sample:
         return Mask(MaskKind.MASK_SAMPLE, kind)
     if reward is None:
@@ -125,7 +123,7 @@ def _mask(mask_sample: Any, kind: str | None, reward: float | None) -> Mask | No
 def _mark(error: Any, metadata: Any, completed: Any = None, *faults: Any) -> Mark | None:
     """The first reason to doubt a result: an agent error, else a mark of the infrastructure."""
     if error:
-        return Mark("error", _last_line(error))
+        return Mark("error", last_line(text_of(error)))
     if isinstance(metadata, Mapping):
         for key, value in metadata.items():
             if isinstance(key, str) and key.endswith("error_type") and value:
@@ -134,31 +132,8 @@ def _mark(error: Any, metadata: Any, completed: Any = None, *faults: Any) -> Mar
         return Mark(COMPLETED_PATH, text_of(completed))
     for path, fault in zip(FAULT_PATHS, faults, strict=False):
         if fault:
-            return Mark(path, _last_line(fault))
+            return Mark(path, last_line(text_of(fault)))
     return None
-
-
-def _last_line(value: Any) -> str:
-    """The last line of a value's text that is not blank, not too long.
-
-    No more of the text is split than its end: it may have millions of lines.
-    """
-    text = text_of(value)
-    end = _LAST_CHARACTERS
-    while True:
-        *before, last = [line for line in text[-end:].splitlines() if line.strip()] or [""]
-        if before or end >= len(text):
-            return last.strip()[:ERROR_TEXT_LIMIT] or "(blank)"
-        end *= 8
-
-
-def _shown(value: Any) -> str:
-    """A value as Python shows it, but never longer than a line can bear."""
-    try:
-        text = repr(value)
-    except (ValueError, RecursionError):  # more digits, or deeper, than Python shows
-        text = f"{type(value).__name__} value"
-    return text if len(text) <= _SHOWN_VALUE_LIMIT else f"{text[:_SHOWN_VALUE_LIMIT]}... ({len(text)} characters)"
 
 
 def row_facts(row: Row) -> Facts:

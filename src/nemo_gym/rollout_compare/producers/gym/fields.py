@@ -170,6 +170,5 @@ STEPS_PATH = "response.output"
 def key_fields(key: str | None) -> Fields:
     """The fields that may name the task: the given one, or those that are tried in turn."""
     never = (*ATTEMPT_PATHS, *RESULT_FIELDS[:2])
-    if key is None:
-        return Fields(KEY_CANDIDATES, FURTHER_CANDIDATES, CERTAIN, INPUT_PATH, ATTEMPT_PATHS[0], RESULT_FIELDS, never)
-    return Fields((key,), (), (key,), INPUT_PATH, ATTEMPT_PATHS[0], RESULT_FIELDS, never, said=True)
+    usual = Fields(KEY_CANDIDATES, FURTHER_CANDIDATES, CERTAIN, INPUT_PATH, ATTEMPT_PATHS[0], RESULT_FIELDS, never)
+    return usual.or_named(key)

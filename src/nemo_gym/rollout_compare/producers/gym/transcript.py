@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from nemo_gym.rollout_compare.producers.chat import content_text
 from nemo_gym.rollout_compare.producers.json_rows import dig
 from nemo_gym.rollout_compare.schema import Step, text_of
 
@@ -27,7 +28,7 @@ def transcript_of_values(values: Sequence[Any]) -> tuple[Step, ...] | None:
 def _steps(items: Sequence[Any]) -> Iterator[Step]:
     """A step for each item; what a call gave is its output where the answer names the call, else a step of its own."""
     called = {_call_id(item) for item in items if _kind(item).endswith(_CALL)} - {None}
-    outputs = {_call_id(item): item for item in items if _kind(item).endswith(_OUTPUT)}
+    outputs = {_call_id(item): content_text(item.get("output")) for item in items if _kind(item).endswith(_OUTPUT)}
     for item in items:
         kind = _kind(item)
         if isinstance(item, str):
@@ -36,16 +37,16 @@ def _steps(items: Sequence[Any]) -> Iterator[Step]:
             continue
         elif kind.endswith(_CALL):
             output = outputs.get(_call_id(item)) if _call_id(item) in called else None
-            yield Step("assistant", "", _tool(item, kind), _arguments(item), None if output is None else _given(output))
+            yield Step("assistant", "", _tool(item, kind), _arguments(item), output)
         elif kind.endswith(_OUTPUT):
             if _call_id(item) not in called:
-                yield Step("tool", _given(item))
+                yield Step("tool", content_text(item.get("output")))
         elif kind == "reasoning":
-            text = _texts(item.get("summary")) or _texts(item.get("content"))
+            text = content_text(item.get("summary")) or content_text(item.get("content"))
             if text:
                 yield Step("reasoning", text)
         else:
-            yield Step(_ROLES.get(str(item.get("role")), "assistant"), _texts(item.get("content")))
+            yield Step(_ROLES.get(str(item.get("role")), "assistant"), content_text(item.get("content")))
 
 
 def _kind(item: Any) -> str:
@@ -66,24 +67,3 @@ def _tool(item: Mapping[str, Any], kind: str) -> str:
 def _arguments(item: Mapping[str, Any]) -> str:
     held = next((item[name] for name in _ARGUMENTS if item.get(name) is not None), "")
     return text_of(held)
-
-
-def _given(item: Mapping[str, Any]) -> str:
-    output = item.get("output")
-    return _texts(output) if isinstance(output, str | list) else text_of(output) if output is not None else ""
-
-
-def _texts(content: Any) -> str:
-    """The text of a message: a string, or the texts of its parts; a part without text is named."""
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, list):
-        return ""
-    return "\n".join(_part(part) for part in content)
-
-
-def _part(part: Any) -> str:
-    if isinstance(part, str):
-        return part
-    text = next((said for name in ("text", "refusal") if isinstance(said := dig(part, (name,)), str)), None)
-    return f"({_kind(part) or 'part'})" if text is None else text

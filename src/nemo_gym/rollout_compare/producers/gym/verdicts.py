@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-_OUTCOMES = {"success": "passed", "failure": "failed"}
+from nemo_gym.rollout_compare.producers.chat import content_text
+from nemo_gym.rollout_compare.producers.json_rows import dig
+from nemo_gym.rollout_compare.producers.verdicts import tests_of_report
 
 
 def tests_of(values: Sequence[Any]) -> Mapping[str, str] | None:
-    """Single tests by name, as SWE-bench reports them; None where no value is such a report.
-
-    A report has lists of names under `success` and `failure`, by the kind of test: `FAIL_TO_PASS`, `PASS_TO_PASS`.
-    """
-    found: dict[str, str] = {}
-    for status in _statuses(values):
-        for kind in status.values():
-            for word, outcome in _OUTCOMES.items():
-                names = kind.get(word) if isinstance(kind, Mapping) else None
-                found |= {name: outcome for name in names if isinstance(name, str)} if isinstance(names, list) else {}
-    return found or None
-
-
-def _statuses(values: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
+    """Single tests by name, as SWE-bench reports them; None where no value is such a report."""
     status, report = values
-    if isinstance(status, Mapping):
-        yield status
-    for instance in report.values() if isinstance(report, Mapping) else ():
-        if isinstance(instance, Mapping) and isinstance(instance.get("tests_status"), Mapping):
-            yield instance["tests_status"]
+    instances = report.values() if isinstance(report, Mapping) else ()
+    return tests_of_report([status, *(dig(instance, ("tests_status",)) for instance in instances)])
 
 
 def answer_of(values: Sequence[Any]) -> str | None:
@@ -41,15 +27,7 @@ def answer_of(values: Sequence[Any]) -> str | None:
 def _last_text(output: Any) -> str | None:
     for item in reversed(output) if isinstance(output, list) else ():
         if isinstance(item, Mapping) and item.get("role") == "assistant":
-            text = _text(item.get("content"))
+            text = content_text(item.get("content"))
             if text.strip():
                 return text
     return None
-
-
-def _text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    texts = (part.get("text") for part in parts if isinstance(part, Mapping))
-    return "".join(text for text in texts if isinstance(text, str))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,6 @@ _OF_STEPS = 2
 _CTRF = "verifier/ctrf.json"
 _TRAJECTORY = "agent/trajectory.json"
 _MOST_CONTINUED = 100
-#: What the tests of a report in the Common Test Report Format are called here.
-_STATUSES = {"passed": "passed", "failed": "failed", "skipped": "skipped", "pending": "skipped"}
 
 
 class HarborFiles(Struct, frozen=True):
@@ -38,18 +37,15 @@ class HarborFiles(Struct, frozen=True):
         return row.get("task_checksum")
 
     def output(self, folder: RunFolder, trial: Trial, row: Mapping[str, Any]) -> Output:
-        """The files with the verifier's output, those of the last step first; and single tests."""
+        """The files with the verifier's output, those of the last step first; and the reports of single tests."""
         del row
         steps = list(_steps(folder, trial))
         names = [f"{step}{name}" for name in OUTPUT_FILES[:_OF_STEPS] for step in reversed(steps)]
         names = [f"{trial.name}/{name}" for name in (*names, *OUTPUT_FILES)]
         found = [path for name in names if (path := _filled(folder, name))]
-        tests: dict[str, str] = {}
-        for step in ("", *steps):
-            report = folder.read_object(f"{trial.name}/{step}{_CTRF}")
-            prefix = step.removeprefix("steps/")
-            tests.update({prefix + name: status for name, status in tests_of(report)})
-        return Output(None, (), OUTPUT_FILES, tuple(found), tests or None)
+        reports = {step: _filled(folder, f"{trial.name}/{step}{_CTRF}") for step in ("", *steps)}
+        named = {os.path.realpath(path): step.removeprefix("steps/") for step, path in reports.items() if path}
+        return Output(None, (), OUTPUT_FILES, tuple(found), reports=named)
 
     def transcript(self, folder: RunFolder, trial: Trial, row: Mapping[str, Any]) -> tuple[Step, ...] | None:
         """The steps of the trajectories, of one step of the task after the other."""
@@ -70,15 +66,6 @@ def _steps(folder: RunFolder, trial: Trial) -> Iterator[str]:
 
 def _filled(folder: RunFolder, name: str) -> Path | None:
     return folder.file(name) if folder.size_of(name) else None
-
-
-def tests_of(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The single tests of a report in the Common Test Report Format, and what became of each."""
-    results = report.get("results")
-    tests = results.get("tests") if isinstance(results, Mapping) else None
-    for test in tests if isinstance(tests, list) else ():
-        if isinstance(test, Mapping) and isinstance(test.get("name"), str):
-            yield test["name"], _STATUSES.get(str(test.get("status")), "error")
 
 
 def _trajectories(folder: RunFolder, name: str) -> Iterator[Mapping[str, Any]]:

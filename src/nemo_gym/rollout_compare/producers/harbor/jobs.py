@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nemo_gym.rollout_compare.producers.contract import Run, Shard
-from nemo_gym.rollout_compare.producers.folders import Trials
+from nemo_gym.rollout_compare.producers.folders import Trials, check_one_agent
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse
 from nemo_gym.rollout_compare.producers.harbor import CONFIG, RESULT, TRIAL_KEYS, is_trial
 from nemo_gym.rollout_compare.producers.harbor.rules import Begun, HarborReader
@@ -21,7 +21,6 @@ from nemo_gym.rollout_compare.schema import CompareInputError, Note, NoteKind
 #: Fields of a job's own files.
 _PLANNED, _EMBEDDED, _DATASETS = "n_total_trials", "trial_results", "datasets"
 _LOCK = "lock.json"
-_MOST_LISTED = 10
 
 
 class LocatedJobs:
@@ -51,7 +50,8 @@ class LocatedJobs:
         Raises:
             CompareInputError: A job's folder cannot be read, or holds no trial.
         """
-        _check_one_agent(self._jobs)
+        agents = (_agents(job.folder) for job in self._jobs)
+        check_one_agent(self._jobs, agents, "jobs of different agents or models")
         yield Run("harbor", [Shard(job, notes=_notes(job)) for job in self._jobs], ())
 
     @cached_property
@@ -167,14 +167,6 @@ def _names(folder: RunFolder, trials: Sequence[Trial]) -> Iterator[str]:
 def _has_several_datasets(folder: RunFolder) -> bool:
     datasets = folder.read_object(CONFIG).get(_DATASETS)
     return isinstance(datasets, list) and len(datasets) > 1
-
-
-def _check_one_agent(jobs: Sequence[Trials]) -> None:
-    """Several jobs are one run only if they are of one agent and model: else one of them is meant."""
-    if len({_agents(job.folder) for job in jobs}) > 1:
-        names = ", ".join(str(job.path) for job in jobs[:_MOST_LISTED]) + (", ..." if len(jobs) > _MOST_LISTED else "")
-        parent = jobs[0].path.parent
-        raise CompareInputError(f"cannot read {parent}: it holds jobs of different agents or models; name one: {names}")
 
 
 def _agents(folder: RunFolder) -> tuple[tuple[Any, Any], ...]:

@@ -77,9 +77,8 @@ class HarborReader(HarborFiles, frozen=True):
 
     def fields(self, key: str | None) -> Fields:
         """The task's name, else that without its organization; the content of the task is known by its checksum."""
-        if key is not None:
-            return Fields((key,), (), (key,), "task_checksum", said=True, digests=True)
-        return Fields(("task_name",), ("task_name without organization",), (), "task_checksum", digests=True)
+        further = ("task_name without organization",)
+        return Fields(("task_name",), further, input="task_checksum", digests=True).or_named(key)
 
     def main(self, run: Trials) -> Main:
         """`reward` where any trial has it, else the only key that there is."""

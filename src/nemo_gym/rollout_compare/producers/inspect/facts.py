@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -11,7 +10,8 @@ from msgspec import Struct
 
 from nemo_gym.rollout_compare.producers.inspect.fields import GRADES, INSTRUMENT_FAILURES, WORDS, Head, Sample
 from nemo_gym.rollout_compare.producers.rewards import NO_RESULT, number_of
-from nemo_gym.rollout_compare.producers.scores import last_line, listed, shown, without_number
+from nemo_gym.rollout_compare.producers.scores import last_line, shown, to_choose_from, without_number
+from nemo_gym.rollout_compare.producers.verdicts import error_text
 from nemo_gym.rollout_compare.schema import CompareInputError, text_of
 
 _ONLY_SCORE = "score"
@@ -60,7 +60,7 @@ def facts_of(sample: Sample, choice: Choice) -> Facts:
     """What a sample says of its result."""
     kind = _failure_kind(sample)
     if sample.error:
-        return Facts(None, f"error: {error_text(sample.error)}", None)
+        return Facts(None, f"error: {error_text(sample.error, 'message')}", None)
     if sample.invalidation:
         return Facts(None, f"invalidated: {_reason_of(sample.invalidation)}", None)
     scores = scores_of(sample)
@@ -86,12 +86,6 @@ def reward_of(value: Any) -> float | None:
         if value.lower() in WORDS:
             return WORDS[value.lower()]
     return number_of(value)
-
-
-def error_text(error: Any) -> str:
-    """The message of a sample's error."""
-    message = _field(error, "message")
-    return last_line(message if isinstance(message, str) else text_of(error))
 
 
 def _why_none(name: str, value: Any) -> str:
@@ -165,8 +159,8 @@ def check_choice(samples: Sequence[Sample], choice: Choice) -> None:
     scored = [scores for sample in samples if not sample.error and (scores := scores_of(sample))]
     if not scored or any(_chosen(scores, choice)[2] is None for scores in scored):
         return
-    counts = Counter(name for scores in scored for name in names_of(scores))
     what = (
         f"no sample has the score {shown(choice.asked)}" if choice.asked else "none of several scores is the main one"
     )
-    raise CompareInputError(f"{what}; --reward NAME takes one of: {listed(counts, 'samples')}")
+    names = (name for scores in scored for name in names_of(scores))
+    raise CompareInputError(f"{what}; {to_choose_from(names, 'sample')}")

@@ -38,9 +38,7 @@ _USAGE = {
 
 def log_fields(key: str | None) -> Fields:
     """The fields that may name the task: the given one, or the id of the sample together with the log's task."""
-    if key is None:
-        return Fields((SAMPLE_ID,), (), (), INPUT, INDEX)
-    return Fields((key,), (), (key,), INPUT, INDEX, said=True)
+    return Fields((SAMPLE_ID,), (), (), INPUT, INDEX).or_named(key)
 
 
 class LogSource(WholeFile, frozen=True):

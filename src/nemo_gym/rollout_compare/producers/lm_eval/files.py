@@ -19,8 +19,7 @@ from nemo_gym.rollout_compare.producers.lm_eval import LM_EVAL, RESULTS, SAMPLES
 from nemo_gym.rollout_compare.producers.lm_eval.layout import Layout, layout_of, named, task_of
 from nemo_gym.rollout_compare.producers.lm_eval.source import SamplesFile, SamplesList, list_of
 from nemo_gym.rollout_compare.schema import CompareInputError
-
-_MOST_LISTED = 10
+from nemo_gym.rollout_compare.text import first_of
 
 
 class LocatedSamples(Struct, frozen=True):
@@ -133,8 +132,8 @@ def _samples_in(folder: Path) -> list[Path]:
         return _newest(here)
     below = {one: files for one in sorted(folder.iterdir()) if one.is_dir() and (files := _files(one))}
     if len(below) > 1:
-        listed = ", ".join(one.name for one in list(below)[:_MOST_LISTED]) + ", ..." * (len(below) > _MOST_LISTED)
-        raise CompareInputError(f"cannot read {folder}: it holds {len(below)} models; name the folder of one: {listed}")
+        named = first_of([one.name for one in below])
+        raise CompareInputError(f"cannot read {folder}: it holds {len(below)} models; name the folder of one: {named}")
     if not below:
         raise _no_samples(str(folder))
     return _newest(next(iter(below.values())))

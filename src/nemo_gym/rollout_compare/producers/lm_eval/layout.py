@@ -120,9 +120,7 @@ def choice_of(layout: Layout, reward: str | None) -> Choice:
 
 def sample_fields(key: str | None) -> Fields:
     """The fields that may name the task: the given one, or those of the document; its place is never taken quietly."""
-    if key is None:
-        return Fields((HASH,), (PLACE,), (HASH,), ARGUMENTS, PLACE)
-    return Fields((key,), (), (key,), ARGUMENTS, PLACE, said=True)
+    return Fields((HASH,), (PLACE,), (HASH,), ARGUMENTS, PLACE).or_named(key)
 
 
 def asked_of(value: Any) -> Any:

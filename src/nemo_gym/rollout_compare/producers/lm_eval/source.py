@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -36,7 +35,7 @@ from nemo_gym.rollout_compare.producers.lm_eval.layout import (
 )
 from nemo_gym.rollout_compare.producers.lm_eval.rows import paths_for, record_of, samples_batch
 from nemo_gym.rollout_compare.producers.one_file import WholeFile
-from nemo_gym.rollout_compare.producers.scores import listed
+from nemo_gym.rollout_compare.producers.scores import to_choose_from
 from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fields, Place, Record, Row, Wanted, no_rows
 
 
@@ -109,8 +108,8 @@ def label_of(row: Row, key: str | None, layout: Layout) -> str:
 
 def nothing_to_choose(path: Path, choice: Choice, rows: Iterator[Row]) -> CompareInputError:
     """What is said of a run that does not have the metric that was asked for."""
-    counts = Counter(name for row in rows for name in metrics_of(row))
-    return CompareInputError(f"{path}: {choice.fault}; --reward NAME takes one of: {listed(counts, 'rows')}")
+    names = (name for row in rows for name in metrics_of(row))
+    return CompareInputError(f"{path}: {choice.fault}; {to_choose_from(names, 'row')}")
 
 
 @lru_cache(maxsize=32)
@@ -159,9 +158,13 @@ class SamplesList(WholeFile, frozen=True):
         whole = [(number, row) for number, row in enumerate(rows, 1) if isinstance(row, Mapping)]
         if choice.fault and self.layout.alone:
             raise nothing_to_choose(self.path, choice, (row for _, row in whole))
-        if len(whole) < len(rows):
-            odd = next(number for number, row in enumerate(rows, 1) if not isinstance(row, Mapping))
-            yield no_rows([Fault(odd, "expected a JSON object")], odd)
+        faults = [
+            Fault(number, "expected a JSON object")
+            for number, row in enumerate(rows, 1)
+            if not isinstance(row, Mapping)
+        ]
+        if faults:
+            yield no_rows(faults, len(rows))
             if not plan.skip_bad_lines:
                 return
         if self.layout.filter is None:

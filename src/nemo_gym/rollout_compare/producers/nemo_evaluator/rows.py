@@ -6,15 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from nemo_gym.rollout_compare.files import Line
-from nemo_gym.rollout_compare.producers.atif import steps_of, text_of
+from nemo_gym.rollout_compare.producers.atif import steps_of
 from nemo_gym.rollout_compare.producers.attempts import Attempt, batch_of
+from nemo_gym.rollout_compare.producers.chat import content_text
 from nemo_gym.rollout_compare.producers.contract import Plan
 from nemo_gym.rollout_compare.producers.depth import room_for_rows
 from nemo_gym.rollout_compare.producers.json_lines import JsonLines, decoder_for
 from nemo_gym.rollout_compare.producers.json_rows import dig, parse_object
 from nemo_gym.rollout_compare.producers.rewards import no_reward, number_of
 from nemo_gym.rollout_compare.producers.trials import record_of
-from nemo_gym.rollout_compare.schema import Batch, Fields, Output, Record, Row, Step, Wanted
+from nemo_gym.rollout_compare.schema import Batch, Fields, Output, Record, Row, Step, Wanted, text_of
 
 _REWARD, _PARTS, _DETAILS = "reward", "scorer_rewards", "scoring_details"
 _PROBLEM, _REPEAT, _OWN_ID, _PROMPT = "problem_idx", "repeat", "metadata.id", "prompt"
@@ -46,9 +47,7 @@ class BenchmarkRows(JsonLines, frozen=True):
 
     def fields(self, key: str | None) -> Fields:
         """The data set's own id, else the problem's place in the benchmark."""
-        if key is not None:
-            return Fields((key,), (), (key,), _PROMPT, _PROBLEM, said=True)
-        return Fields((_OWN_ID, _PROBLEM), (), (), _PROMPT, _PROBLEM)
+        return Fields((_OWN_ID, _PROBLEM), (), (), _PROMPT, _PROBLEM).or_named(key)
 
     def doubt(self) -> str | None:
         """Results without a reward are a run all the same."""
@@ -153,4 +152,4 @@ def _steps(row: Row) -> Iterator[Step]:
     answer = next((row[name] for name in _RESPONSES if row.get(name)), None)
     for role, text in (("user", row.get(_PROMPT)), ("assistant", answer)):
         if text:
-            yield Step(role, text_of(text))
+            yield Step(role, content_text(text))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -23,16 +22,14 @@ from nemo_gym.rollout_compare.producers.openai_evals.samples import (
     metrics_of,
     record_of,
 )
-from nemo_gym.rollout_compare.producers.scores import listed, shown
+from nemo_gym.rollout_compare.producers.scores import shown, to_choose_from
 from nemo_gym.rollout_compare.producers.seems import what_text_seems
 from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fields, Place, Record, Wanted, no_rows
 
 
 def event_fields(key: str | None) -> Fields:
     """The field that names the task."""
-    if key is None:
-        return Fields((SAMPLE_ID,), (), (), PROMPT)
-    return Fields((key,), (), (key,), PROMPT, said=True)
+    return Fields((SAMPLE_ID,), (), (), PROMPT).or_named(key)
 
 
 class EventLog(WholeFile, frozen=True):
@@ -134,11 +131,11 @@ class EventLog(WholeFile, frozen=True):
         scored = [sample for sample in samples.values() if sample.scores and not sample.errors]
         if not scored or any(facts_of(sample, reward, finished=True)[1] is None for sample in scored):
             return
-        counts = Counter(name for sample in scored for name in metrics_of(sample))
-        if reward is None and len(counts) < 2:
+        names = [name for sample in scored for name in metrics_of(sample)]
+        if reward is None and len(set(names)) < 2:
             return
         what = f"no sample has the score {shown(reward)}" if reward else "none of several scores is the main one"
-        raise CompareInputError(f"{self.path}: {what}; --reward NAME takes one of: {listed(counts, 'samples')}")
+        raise CompareInputError(f"{self.path}: {what}; {to_choose_from(names, 'sample')}")
 
     def again(self, places: Sequence[Place], wanted: Wanted, *, grown: bool) -> Iterator[Record | Exception]:
         """What is wanted of each sample: the log is read once, and of it their events are kept."""

@@ -30,29 +30,7 @@ class Failed(Struct, frozen=True):
             if batch.faults and not plan.skip_bad_lines:
                 raise CompareInputError(f"{self.source.where(batch.faults[0].line)}: {batch.faults[0].reason}")
             attempts = zip(batch.task_indexes, batch.rollout_indexes, strict=True)
-            yield batch_at(batch, [i for i, attempt in enumerate(attempts) if attempt not in finished])
-
-
-def batch_at(batch: Batch, rows: list[int]) -> Batch:
-    """Some rows of a batch."""
-    from array import array
-
-    from msgspec.structs import replace
-
-    return replace(
-        batch,
-        rewards=[batch.rewards[row] for row in rows],
-        masked=[batch.masked[row] for row in rows],
-        agent_errors=[batch.agent_errors[row] for row in rows],
-        failure_kinds=[batch.failure_kinds[row] for row in rows],
-        task_indexes=[batch.task_indexes[row] for row in rows],
-        rollout_indexes=[batch.rollout_indexes[row] for row in rows],
-        inputs=array("Q", [batch.inputs[row] for row in rows]),
-        has_output=bytes(batch.has_output[row] for row in rows),
-        identities={field: [values[row] for row in rows] for field, values in batch.identities.items()},
-        lines=[batch.lines[row] for row in rows],
-        offsets=[batch.offsets[row] for row in rows],
-    )
+            yield batch.rows([i for i, attempt in enumerate(attempts) if attempt not in finished])
 
 
 class LocatedRows(Struct, frozen=True):

@@ -81,16 +81,11 @@ class RowReader(Struct, frozen=True):
         """Why a metric has to be chosen."""
         if self.verdict or self.failed:
             return None
-        return (
-            "no row has a verdict; for SWE-bench it is in output.swebench_eval.jsonl or output.report.json, "
-            "else choose a number with --reward NAME"
-        )
+        return "no row has a verdict (for SWE-bench it is in output.swebench_eval.jsonl or output.report.json)"
 
     def fields(self, key: str | None) -> Fields:
         """The instance's id."""
-        if key:
-            return Fields((key,), (), (key,), ASKED[0], said=True)
-        return Fields((INSTANCE, _OLD_INSTANCE), input=ASKED[0])
+        return Fields((INSTANCE, _OLD_INSTANCE), input=ASKED[0]).or_named(key)
 
     def metric_paths(self, metric: str) -> tuple[str, ...]:
         """A metric by its whole path, or by its path in the result."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -30,7 +29,7 @@ from nemo_gym.rollout_compare.producers.promptfoo.results import (
     provider_of,
     record_of,
 )
-from nemo_gym.rollout_compare.producers.scores import listed, shown
+from nemo_gym.rollout_compare.producers.scores import shown, to_choose_from
 from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fields, Place, Record, Wanted, no_rows
 
 #: So many characters of a prompt's id, which is a long hash, tell prompts apart.
@@ -39,9 +38,7 @@ _ID_CHARACTERS = 12
 
 def result_fields(key: str | None) -> Fields:
     """The fields that may name the task."""
-    if key is None:
-        return Fields((DESCRIPTION, CASE_ID, VARS), (), (), INPUT)
-    return Fields((key,), (), (key,), INPUT, said=True)
+    return Fields((DESCRIPTION, CASE_ID, VARS), (), (), INPUT).or_named(key)
 
 
 class ResultsFile(WholeFile, frozen=True):
@@ -110,11 +107,8 @@ class ResultsFile(WholeFile, frozen=True):
         facts = [facts_of(result, reward) for result in results]
         if not facts or any(fact.reward is not None for fact in facts):
             return
-        counts = Counter(name for result in results for name in names_of(result))
-        raise CompareInputError(
-            f"{self.path}: no result has the score {shown(reward)}; "
-            f"--reward NAME takes one of: {listed(counts, 'results')}"
-        )
+        choice = to_choose_from((name for result in results for name in names_of(result)), "result")
+        raise CompareInputError(f"{self.path}: no result has the score {shown(reward)}; {choice}")
 
     def again(self, places: Sequence[Place], wanted: Wanted, *, grown: bool) -> Iterator[Record | Exception]:
         """What is wanted of each result: the file is read once."""

@@ -31,9 +31,9 @@ from nemo_gym.rollout_compare.producers.swebench import (
 from nemo_gym.rollout_compare.producers.swebench.instances import Instance, Instances
 from nemo_gym.rollout_compare.producers.swebench.reports import Listed, Standing, listed_in
 from nemo_gym.rollout_compare.schema import CompareInputError, Note, NoteKind
+from nemo_gym.rollout_compare.text import first_of
 
 FORMAT = "swe-bench"
-_MOST_LISTED = 10
 _ONLY_SOME = "the report does not list the instances that failed: they count as missing"
 
 
@@ -195,9 +195,8 @@ def _logs_of(report: Path, logs: Sequence[Path]) -> Path | None:
 
 
 def _several(path: Path, found: Sequence[Path], what: str) -> CompareInputError:
-    names = ", ".join(str(one.relative_to(path)) for one in found[:_MOST_LISTED])
-    more = ", ..." if len(found) > _MOST_LISTED else ""
-    return CompareInputError(f"cannot read {path}: it holds {len(found)} {what}; name one of them: {names}{more}")
+    names = first_of([str(one.relative_to(path)) for one in found])
+    return CompareInputError(f"cannot read {path}: it holds {len(found)} {what}; name one of them: {names}")
 
 
 def document_in(source: Input) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.producers.attempts import Attempt, batch_of
+from nemo_gym.rollout_compare.producers.attempts import Attempt, batch_of, slices
 from nemo_gym.rollout_compare.producers.contract import Plan
 from nemo_gym.rollout_compare.producers.depth import room_for_rows
 from nemo_gym.rollout_compare.producers.inside import RunFolder
@@ -19,12 +19,11 @@ from nemo_gym.rollout_compare.producers.swebench import LOG_FILES, REPORT
 from nemo_gym.rollout_compare.producers.swebench.reports import Listed, Standing
 from nemo_gym.rollout_compare.producers.swebench.trajectories import steps_in
 from nemo_gym.rollout_compare.producers.trials import record_of
-from nemo_gym.rollout_compare.producers.verdicts import chosen_reward
+from nemo_gym.rollout_compare.producers.verdicts import chosen_reward, tests_of_report
 from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fields, Output, Place, Record, Row, Wanted
 
 INSTANCE, RESOLVED = "instance_id", "resolved"
 _MEASURES = {"dollars": "cost", "turns": "api_calls"}
-_STATUSES = {"success": "passed", "failure": "failed"}
 #: An instance was not evaluated: it has no result.
 _MASKED = {
     Standing.INFRA: "infra failure",
@@ -99,7 +98,7 @@ class Instances(Struct, frozen=True):
 
     def fields(self, key: str | None) -> Fields:
         """The instance's id."""
-        return Fields((key,), (), (key,), said=True) if key else Fields((INSTANCE,), certain=(INSTANCE,))
+        return Fields((INSTANCE,), certain=(INSTANCE,)).or_named(key)
 
     def unchanged(self) -> bool:
         """Whether the reports have the sizes that they had."""
@@ -111,13 +110,7 @@ class Instances(Struct, frozen=True):
 
     def pieces(self, piece_bytes: int) -> list[tuple[int, int]]:
         """The instances in slices whose reports have about so many bytes."""
-        starts, taken = [0], 0
-        for i, one in enumerate(self.instances):
-            taken += one.size or 0
-            if taken >= piece_bytes and i + 1 < len(self.instances):
-                starts.append(i + 1)
-                taken = 0
-        return list(zip(starts, [*starts[1:], len(self.instances)], strict=True))
+        return slices([one.size or 0 for one in self.instances], piece_bytes)
 
     def batches(
         self, piece: tuple[int, int], plan: Plan, wanted: Callable[[], Sequence[str]], on_bytes: Callable[[int], None]
@@ -196,7 +189,7 @@ class Instances(Struct, frozen=True):
     def _output(self, one: Instance, told: Row) -> Output:
         names = [f"{one.folder}/{name}" for name in LOG_FILES] if one.folder is not None else []
         files = [path for name in names if self.folder.size_of(name) and (path := self.folder.file(name))]
-        return Output(None, (), self.output_fields, tuple(files), tests_of(told) or None)
+        return Output(None, (), self.output_fields, tuple(files), tests_of_report([told.get("tests_status")]))
 
 
 def told_in(report: Mapping[str, Any], name: str) -> Row:
@@ -233,14 +226,3 @@ def _verdict(one: Instance, told: Row) -> tuple[float | None, str | None, str | 
     if standing in _MASKED:
         return None, _MASKED[standing], None
     return float(standing is Standing.RESOLVED), None, kind or (str(standing) if standing is Standing.EMPTY else None)
-
-
-def tests_of(told: Row) -> dict[str, str]:
-    """What became of single tests; one that stands in two groups failed if it failed in one."""
-    status = told.get("tests_status")
-    tests: dict[str, str] = {}
-    groups = [one for one in status.values() if isinstance(one, Mapping)] if isinstance(status, Mapping) else []
-    for name, outcome in _STATUSES.items():
-        for listed in (group.get(name) for group in groups):
-            tests |= {one: outcome for one in (listed if isinstance(listed, list) else ()) if isinstance(one, str)}
-    return tests

@@ -28,8 +28,8 @@ from nemo_gym.rollout_compare.producers.tables.sources import (
     json_rows,
 )
 from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Note, NoteKind, Row
+from nemo_gym.rollout_compare.text import first_of
 
-_MOST_LISTED = 10
 _HEAD_BYTES = 64 << 10
 _TAB = "\t"
 
@@ -161,7 +161,7 @@ def _parts(folder: Path) -> tuple[Path, ...]:
     found = sorted(one for one in folder.iterdir() if one.is_file() and ending_of(one.name) and one.name[0] != ".")
     if len(found) == 1 or (found and all("-of-" in one.stem for one in found)):
         return tuple(found)
-    names = ", ".join(one.name for one in found[:_MOST_LISTED]) + (", ..." if len(found) > _MOST_LISTED else "")
+    names = first_of([one.name for one in found])
     raise CompareInputError(
         f"cannot read {folder}: it holds {len(found)} tables; name one of them: {names}"
         if found

@@ -12,10 +12,11 @@ from nemo_gym.rollout_compare.producers.attempts import Attempt
 from nemo_gym.rollout_compare.producers.chat import steps_of
 from nemo_gym.rollout_compare.producers.records import Told, value_at
 from nemo_gym.rollout_compare.producers.rewards import number_of
-from nemo_gym.rollout_compare.producers.scores import last_line, shown
+from nemo_gym.rollout_compare.producers.scores import MOST_LISTED, last_line, shown
 from nemo_gym.rollout_compare.producers.tables.columns import Columns, candidates
 from nemo_gym.rollout_compare.producers.verdicts import Verdict
 from nemo_gym.rollout_compare.schema import CompareInputError, Fields, Output, Row, Step, text_of
+from nemo_gym.rollout_compare.text import first_of
 
 #: What stands in a cell where there is nothing.
 _NOTHING = frozenset({"", "na", "n/a", "nan", "null", "none"})
@@ -51,17 +52,14 @@ class TableReader(Struct, frozen=True):
         """Why a column has to be chosen."""
         if self.columns.score is not None:
             return None
-        several = "several columns may be the reward" if self.columns.scores else "no column is called like a score"
-        return f"{several}; choose one with --reward NAME"
+        return "several columns may be the reward" if self.columns.scores else "no column is called like a score"
 
     def fields(self, key: str | None) -> Fields:
         """The columns that may name the task."""
         asked = self.columns.asked[0] if self.columns.asked else "task input"
-        if key:
-            return Fields((key,), (), (key,), asked, said=True)
-        if not self.columns.ids and not self.columns.more_ids:
-            return Fields(("id",), input=asked)
-        return Fields(self.columns.ids, self.columns.more_ids, input=asked, positions=self.columns.positions)
+        more = self.columns.more_ids
+        ids = self.columns.ids or (() if more else ("id",))
+        return Fields(ids, more, input=asked, positions=self.columns.positions).or_named(key)
 
     def metric_paths(self, metric: str) -> tuple[str, ...]:
         """The column by its name.
@@ -71,8 +69,8 @@ class TableReader(Struct, frozen=True):
         """
         known = self.columns.known
         if known is not None and metric not in known and metric.partition(".")[0] not in known:
-            listed = ", ".join(name for name in known[:20] if name) + (", ..." if len(known) > 20 else "")
-            raise CompareInputError(f"no column is called {metric!r}; there are {listed}")
+            named = first_of([name for name in known if name], MOST_LISTED)
+            raise CompareInputError(f"no column is called {metric!r}; there are {named}")
         return (metric,)
 
     def metrics(self, row: Row) -> Iterator[str]:

@@ -47,9 +47,7 @@ class TerminalBenchReader(Struct, frozen=True):
 
     def fields(self, key: str | None) -> Fields:
         """The task's id."""
-        if key is not None:
-            return Fields((key,), (), (key,), _INSTRUCTION, said=True)
-        return Fields((_TASK,), (), (), _INSTRUCTION)
+        return Fields((_TASK,), (), (), _INSTRUCTION).or_named(key)
 
     def main(self, run: Trials) -> Main:
         """Whether the task was resolved."""

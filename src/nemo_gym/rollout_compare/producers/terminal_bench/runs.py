@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from nemo_gym.rollout_compare.producers.contract import Run, Shard
-from nemo_gym.rollout_compare.producers.folders import Trials
+from nemo_gym.rollout_compare.producers.folders import Trials, check_one_agent
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse
 from nemo_gym.rollout_compare.producers.inside import RunFolder
 from nemo_gym.rollout_compare.producers.terminal_bench import (
@@ -33,7 +33,6 @@ _SETTINGS = {
     "data set": "dataset_name",
     "data set version": "dataset_version",
 }
-_MOST_LISTED = 10
 
 
 class LocatedRuns:
@@ -59,11 +58,7 @@ class LocatedRuns:
             CompareInputError: A folder cannot be read, or the runs in it are of several agents.
         """
         runs = self._runs
-        agents = {run.reader for run in runs}
-        if len(agents) > 1:
-            names = ", ".join(str(run.path) for run in runs[:_MOST_LISTED]) + ", ..." * (len(runs) > _MOST_LISTED)
-            parent = runs[0].path.parent
-            raise CompareInputError(f"cannot read {parent}: it holds runs of different agents; name one: {names}")
+        check_one_agent(runs, (run.reader for run in runs), "runs of different agents")
         yield Run("terminal-bench", [Shard(run, notes=_notes(run)) for run in runs], ())
 
     @cached_property

@@ -52,7 +52,7 @@ class EpisodeReader(Struct, frozen=True):
 
     def fields(self, key: str | None) -> Fields:
         """The names of a task."""
-        return Fields((key,), (), (key,), ASKED, said=True) if key else Fields(TASKS, input=ASKED)
+        return Fields(TASKS, input=ASKED).or_named(key)
 
     def metric_paths(self, metric: str) -> tuple[str, ...]:
         """A metric is found in the traces; it may be a field of the episode, too."""
@@ -136,10 +136,7 @@ def reader_of(rows: Iterator[Row]) -> EpisodeReader:
     trained = [name for name, trainable in several.items() if trainable]
     if len(trained) == 1 or len(several) < 2:
         return EpisodeReader(trained[0] if trained else next(iter(several), None))
-    return EpisodeReader(
-        problem="an episode has several agents, none of which is the only one that is trained; "
-        "choose one, or a reward of one, with --reward NAME"
-    )
+    return EpisodeReader(problem="an episode has several agents, none of which is the only one that is trained")
 
 
 def traces_of(listed: Any, alone: Row) -> list[Row]:

@@ -14,8 +14,8 @@ from nemo_gym.rollout_compare.producers.verifiers import METADATA, RESULTS, TRAC
 from nemo_gym.rollout_compare.producers.verifiers.episodes import EpisodeReader, reader_of
 from nemo_gym.rollout_compare.producers.verifiers.results import ResultReader
 from nemo_gym.rollout_compare.schema import CompareInputError, Note, NoteKind
+from nemo_gym.rollout_compare.text import first_of
 
-_MOST_LISTED = 10
 #: prime-rl writes an episode that trained a model to both folders.
 _ALL, _EFFECTIVE = "all", "effective"
 
@@ -62,11 +62,8 @@ def _only_one(folder: Glimpse) -> Glimpse:
         return found[0]
     if not found:
         raise CompareInputError(f"cannot read {folder.path}: it is a folder without {TRACES} or {RESULTS}")
-    names = ", ".join(str(run.path.parent.relative_to(folder.path)) for run in found[:_MOST_LISTED])
-    more = ", ..." if len(found) > _MOST_LISTED else ""
-    raise CompareInputError(
-        f"cannot read {folder.path}: it holds {len(found)} runs; name the folder of one: {names}{more}"
-    )
+    names = first_of([str(run.path.parent.relative_to(folder.path)) for run in found])
+    raise CompareInputError(f"cannot read {folder.path}: it holds {len(found)} runs; name the folder of one: {names}")
 
 
 def _written_first(path: Path) -> Path:

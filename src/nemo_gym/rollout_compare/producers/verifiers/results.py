@@ -61,9 +61,7 @@ class ResultReader(Struct, frozen=True):
 
     def fields(self, key: str | None) -> Fields:
         """The example's place, which tells an example only where the runs have the same order."""
-        if key:
-            return Fields((key,), (), (key,), ASKED, said=True)
-        return Fields((EXAMPLE,), input=ASKED, positions=(EXAMPLE,))
+        return Fields((EXAMPLE,), input=ASKED, positions=(EXAMPLE,)).or_named(key)
 
     def metric_paths(self, metric: str) -> tuple[str, ...]:
         """A metric stands in the row, and among its metrics."""

@@ -35,7 +35,9 @@ from nemo_gym.rollout_compare.schema import (
     Verdict,
     reward_text,
 )
+from nemo_gym.rollout_compare.text import one_line, several_lines
 
+_NOTE_LIMIT = 4000
 _TONES = {Verdict.WORSE: "lost", Verdict.BETTER: "won"}
 
 
@@ -47,7 +49,7 @@ def contents(result: CompareResult, title: str) -> dict[str, Any]:
         "title": title,
         "head": _head(result),
         "about": _about(result),
-        "notes": [safe.text(_note(note), 4000) for note in result.notes],
+        "notes": [one_line(_note(note), _NOTE_LIMIT) for note in result.notes],
         "counts": result.counts(),
         "figures": safe.names(to_builtins(figures)) if figures else None,
         "changes": [_named(change_text(change)) for change in result.changes],
@@ -190,4 +192,4 @@ def _transcripts(both: Transcripts) -> dict[str, Any]:
 
 def _step(step: Step) -> list[str | None]:
     parts = (step.role, step.text, step.tool, step.arguments, step.output)
-    return [part and safe.text(part) for part in parts]
+    return [part and several_lines(part) for part in parts]

@@ -11,25 +11,12 @@ from nemo_gym.rollout_compare.text import one_line
 #: A name that is longer is cut in its middle.
 NAME_LIMIT = 400
 
-#: A text that is longer is cut in its middle: a page is read, not searched for the end of a core dump.
-TEXT_LIMIT = 20_000
-
-_KEPT = re.compile(r"(\n|\t)")
 _MARKUP = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
 def name(text: str) -> str:
     """A label or another text of one line."""
     return one_line(text, NAME_LIMIT)
-
-
-def text(long: str, limit: int = TEXT_LIMIT) -> str:
-    """A text of several lines: line breaks and tabs stay, other control characters are shown as escapes."""
-    if len(long) > limit:
-        half = limit // 2
-        long = f"{long[:half]}\n... ({len(long) - limit:,} characters left out) ...\n{long[-half:]}"
-    long = long.replace("\r\n", "\n")
-    return "".join(part if part in ("\n", "\t") else one_line(part) for part in _KEPT.split(long))
 
 
 def names(value: Any) -> Any:

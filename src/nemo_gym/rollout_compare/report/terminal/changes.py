@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from nemo_gym.rollout_compare.report.terminal.words import many
 from nemo_gym.rollout_compare.schema import NONE, Change, CompareResult, Cost, Parted, Ratio, long_text, named_parts
-from nemo_gym.rollout_compare.text import MEASURES, one_line
+from nemo_gym.rollout_compare.text import MEASURES, first_of, one_line
 
 MOST_LINES = 15
 
@@ -29,9 +29,7 @@ def change_lines(result: CompareResult) -> Iterator[str]:
 def settings_lines(result: CompareResult) -> Iterator[str]:
     """A line that says what was compared, where no setting differs; nothing where nothing is known."""
     if result.settings_compared and not result.changes:
-        named = ", ".join(result.settings_compared[:_MOST_NAMED])
-        more = len(result.settings_compared) - _MOST_NAMED
-        yield f"settings: no difference in {named}" + (f" and {more} more" if more > 0 else "")
+        yield f"settings: no difference in {first_of(result.settings_compared, _MOST_NAMED)}"
 
 
 def change_text(change: Change) -> str:
@@ -75,8 +73,7 @@ def _names(before: str, after: str) -> str:
     told = [f"+ {name}" for name in new if name not in old] + [f"- {name}" for name in old if name not in new]
     if not told:
         return "same names, other definitions"
-    more = f", and {len(told) - _MOST_NAMED} more" if len(told) > _MOST_NAMED else ""
-    return one_line(", ".join(told[:_MOST_NAMED])) + more
+    return one_line(first_of(told, _MOST_NAMED))
 
 
 def _shares(counts: Mapping[str, int], other: Mapping[str, int]) -> str:

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from nemo_gym.rollout_compare.text import counted, one_line
+from nemo_gym.rollout_compare.text import counted, first_of, many, one_line
 
-__all__ = ["LABEL_LIMIT", "TASKS_NAMED", "counted", "label", "listed", "section"]
+__all__ = ["LABEL_LIMIT", "TASKS_NAMED", "counted", "label", "listed", "many", "section"]
 
 LABEL_LIMIT = 200
 TASKS_NAMED = 10
-
-
-def many(number: int, noun: str) -> str:
-    """A number that may be large with its noun: `1 task`, `2,000 tasks`."""
-    return counted(number, noun).replace(str(number), f"{number:,}", 1)
 
 
 def label(text: str) -> str:
@@ -24,8 +19,7 @@ def label(text: str) -> str:
 
 def listed(names: Sequence[str], most: int = TASKS_NAMED) -> str:
     """The first names, and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(label, names[:most])) + more
+    return first_of([label(name) for name in names[:most]], most, len(names))
 
 
 def section(title: str, count: int) -> Iterator[str]:
