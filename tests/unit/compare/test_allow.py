@@ -9,7 +9,7 @@ import pytest
 
 from nemo_gym.rollout_compare import compare_rollouts
 from nemo_gym.rollout_compare.compare.allow import allowed_of, no_longer_needed
-from nemo_gym.rollout_compare.compare.gate import check_rules
+from nemo_gym.rollout_compare.compare.gate import check_gate
 from nemo_gym.rollout_compare.schema import Rule
 from tests.support import assert_refused, compare, write_rows
 
@@ -29,7 +29,7 @@ def test_allowed_tasks_break_no_rule_and_those_that_need_it_no_longer_are_known(
     text = "# flaky since May\n\nlost  # known\nsame\n  doubtful # upstream # bug \nnever\nm\ngone"
     allowed = allowed_of(text, {task.task for task in result.tasks})
     assert allowed == {"lost": "known", "same": "", "doubtful": "upstream # bug", "never": "", "m": "", "gone": ""}
-    assert check_rules(result, ["lost", "flipped"], allowed) == (Rule("lost", 0, False), Rule("flipped", 0, False))
+    assert check_gate(result, ["lost", "flipped"], allowed) == (Rule("lost", 0, False), Rule("flipped", 0, False))
     assert no_longer_needed(result, allowed) == ("never", "same")  # m is masked, gone is missing
 
 

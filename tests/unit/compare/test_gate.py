@@ -22,7 +22,6 @@ from nemo_gym.rollout_compare import (
 from nemo_gym.rollout_compare.compare.gate import (
     RULES,
     check_gate,
-    check_rules,
     is_rule,
     rule_form,
     rule_text,
@@ -81,13 +80,13 @@ def test_a_rule_trips_where_there_are_more_tasks_than_it_allows(name: str, value
     """Nine tasks in all."""
     broken = [name, f"{name}>0", f"{name}>{value - 1}", f"{name}>0%", f"{name}>{100 * (value - 0.1) / 9:.4f}%"]
     kept = [f"{name}>{value}", f"{name}>{value + 1}", f"{name}>00{value}", f"{name}>{100 * (value + 0.1) / 9:.4f}%"]
-    checked = check_rules(compare_rollouts(OLD, NEW), [*broken, *kept])
+    checked = check_gate(compare_rollouts(OLD, NEW), [*broken, *kept])
     assert checked == (*(Rule(rule, value, True) for rule in broken), *(Rule(rule, value, False) for rule in kept))
 
 
 @pytest.mark.parametrize("name", VALUES)
 def test_no_task_trips_nothing(name: str) -> None:
-    assert check_rules(compare_rollouts(side(a=1), side(a=1)), [name]) == (Rule(name, 0, False),)
+    assert check_gate(compare_rollouts(side(a=1), side(a=1)), [name]) == (Rule(name, 0, False),)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +101,7 @@ def test_no_task_trips_nothing(name: str) -> None:
 )
 def test_worse_is_the_verdict(lost: int, won: int, verdict: str, tripped: bool) -> None:
     result = compare_rollouts(*better_or_worse(lost, won))
-    assert check_rules(result, ["worse"]) == (Rule("worse", verdict, tripped),)
+    assert check_gate(result, ["worse"]) == (Rule("worse", verdict, tripped),)
 
 
 @pytest.mark.parametrize(
@@ -236,7 +235,7 @@ def test_a_loss_that_its_attempts_excuse_breaks_no_rule_of_losses_beyond_noise()
         attempts(noise="1110", real="1111", one="1", three="111"),
         attempts(noise="0001", real="0000", one="0", three="000"),
     )
-    assert check_rules(compare_rollouts(old, new), ["lost", "lost-beyond-noise"]) == (
+    assert check_gate(compare_rollouts(old, new), ["lost", "lost-beyond-noise"]) == (
         Rule("lost", 4, True),
         Rule("lost-beyond-noise", 3, True),
     )
@@ -247,7 +246,7 @@ def test_tasks_that_were_asked_differently() -> None:
         return [{"task_id": n, "reward": 1, "responses_create_params": {"input": text}} for n, text in tasks.items()]
 
     result = compare_rollouts(asked(a="x", b="y", c="z"), asked(a="x", b="Y", c="Z"), "task_id")
-    assert check_rules(result, ["inputs-differ", "inputs-differ>2"], {"b"}) == (
+    assert check_gate(result, ["inputs-differ", "inputs-differ>2"], {"b"}) == (
         Rule("inputs-differ", 1, True),
         Rule("inputs-differ>2", 1, False),
     )
@@ -257,16 +256,16 @@ def test_tasks_that_were_asked_differently() -> None:
 def test_coverage_is_the_share_of_tasks_that_both_sides_measured(limit: str, tripped: bool) -> None:
     """Of nine tasks four, of six with three allowed ones aside four; not rounded up."""
     result = compare_rollouts(OLD, NEW)
-    assert check_rules(result, [f"coverage < {limit} %"]) == (Rule(f"coverage<{limit}%", "44.4%", tripped),)
-    assert check_rules(result, ["coverage<66%"], {"m1", "m2", "x"}) == (Rule("coverage<66%", "66.6%", False),)
-    assert check_rules(compare_rollouts(side(a=1), side(b=1)), ["coverage<9%"], "ab")[0].value == "100.0%"
+    assert check_gate(result, [f"coverage < {limit} %"]) == (Rule(f"coverage<{limit}%", "44.4%", tripped),)
+    assert check_gate(result, ["coverage<66%"], {"m1", "m2", "x"}) == (Rule("coverage<66%", "66.6%", False),)
+    assert check_gate(compare_rollouts(side(a=1), side(b=1)), ["coverage<9%"], "ab")[0].value == "100.0%"
     assert rule_text(Rule("coverage<95%", "44.4%", True)) == (
         "gate: coverage<95%: 44.4% of the tasks are measured on both sides"
     )
 
 
 def test_regression_stands_for_what_no_release_should_have() -> None:
-    checked = check_rules(compare_rollouts(OLD, NEW), ["regression"])
+    checked = check_gate(compare_rollouts(OLD, NEW), ["regression"])
     assert [(rule.rule, rule.tripped) for rule in checked] == [
         ("worse", False),
         ("missing", True),
@@ -282,7 +281,7 @@ def test_regression_stands_for_what_no_release_should_have() -> None:
 def test_what_is_not_shown(margin: float | None, value: str, tripped: bool) -> None:
     rows = side(**{f"t{n}": 1 for n in range(200)})
     result = compare_rollouts(rows, rows, questions=Questions(margin=margin))
-    assert check_rules(result, ["not-shown"]) == (Rule("not-shown", value, tripped),)
+    assert check_gate(result, ["not-shown"]) == (Rule("not-shown", value, tripped),)
     assert rule_text(Rule("not-shown", value, True)) == f"gate: not-shown: {value}"
 
 
@@ -350,7 +349,7 @@ def test_a_cost_is_too_high_where_all_of_its_interval_is(
     rule: str, new: list[float], value: str, tripped: bool
 ) -> None:
     result = compare_rollouts(costing(*[100] * len(new)), costing(*new))
-    (checked,) = check_rules(result, [rule])
+    (checked,) = check_gate(result, [rule])
     assert checked == Rule(rule.replace(" ", ""), value, tripped)
     assert rule_text(checked) == f"gate: {checked.rule}: {value}"
 
@@ -373,17 +372,17 @@ def test_exactly_so_many_percent_are_not_more(percent: int) -> None:
     old = side(**{f"t{n}": 1 for n in range(100)})
     new = side(**{f"t{n}": int(n >= percent) for n in range(100)})
     result = compare_rollouts(old, new)
-    (rule,) = check_rules(result, [f"lost>{percent}%"])
+    (rule,) = check_gate(result, [f"lost>{percent}%"])
     assert (rule.value, rule.tripped) == (percent, False)
-    assert check_rules(result, [f"lost>{percent - 1}.999%"])[0].tripped
+    assert check_gate(result, [f"lost>{percent - 1}.999%"])[0].tripped
 
 
 def test_coverage_is_never_shown_as_the_limit_that_it_does_not_reach() -> None:
     """949.6 in 1,000."""
     old = side(**{f"t{n}": 1 for n in range(2500)})
     result = compare_rollouts(old, old[: 2500 - 126])
-    assert check_rules(result, ["coverage<95%"]) == (Rule("coverage<95%", "94.9%", True),)
-    assert check_rules(result, ["coverage<94.96%"]) == (Rule("coverage<94.96%", "94.9%", False),)
+    assert check_gate(result, ["coverage<95%"]) == (Rule("coverage<95%", "94.9%", True),)
+    assert check_gate(result, ["coverage<94.96%"]) == (Rule("coverage<94.96%", "94.9%", False),)
 
 
 NO_MARGIN = "not-shown is about a margin: say which with --margin"
