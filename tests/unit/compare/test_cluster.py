@@ -6,6 +6,7 @@ from random import Random
 import numpy
 import pytest
 import statsmodels.api as sm
+from msgspec.structs import replace
 from scipy import stats
 
 from nemo_gym.rollout_compare.compare.cluster import clustered
@@ -50,3 +51,13 @@ def test_groups_in_which_nothing_changed_say_nothing() -> None:
     assert (found.groups, found.ci_low, found.p_value) == (7, None, None)
     evened_out = clustered("text", [*"aabbccddeeff"], [1.0, -1.0] * 6)
     assert (evened_out.ci_low, evened_out.p_value) == (None, None)
+
+
+def test_the_interval_never_leaves_what_rewards_from_0_to_1_allow() -> None:
+    """One group of six lost everything: 0.4 -+ 0.82 would reach beyond 1."""
+    groups = ["a"] * 8 + list("bcdef") + ["f"] * 7
+    differences = [-1.0] * 8 + [0.0] * 12
+    wide, cut = (clustered("text", groups, differences, bounded=bounded) for bounded in (False, True))
+    assert wide.ci_low is not None
+    assert wide.ci_low < -1
+    assert cut == replace(wide, ci_low=-1.0)

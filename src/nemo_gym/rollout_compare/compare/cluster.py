@@ -14,7 +14,12 @@ FEWEST_GROUPS = 6
 
 
 def clustered(
-    field: str, values: Sequence[str], differences: Sequence[float], tolerance: float = REWARD_TOLERANCE
+    field: str,
+    values: Sequence[str],
+    differences: Sequence[float],
+    tolerance: float = REWARD_TOLERANCE,
+    *,
+    bounded: bool = False,
 ) -> Clustered:
     """The interval and the p of delta when whole groups, not tasks, are what was drawn.
 
@@ -23,7 +28,8 @@ def clustered(
         error^2 = G / (G - 1) sum (S_g - n_g delta)^2 / n^2
         ci      = delta -+ t(0.975; G - 1) error
 
-    p is that of the sign-flip test of the sums S_g: within a group all signs turn together.
+    cut off at -1 and 1 where all rewards lie from 0 to 1. p is that of the sign-flip test of the sums S_g: within a
+    group all signs turn together.
 
     Sources: K.-Y. Liang and S. Zeger, Biometrika 73 (1986) 13-22, with the usual correction for few groups; for evals
     Miller (2024, arXiv 2411.00640), section 2.2.
@@ -41,5 +47,7 @@ def clustered(
     error = math.sqrt(groups / (groups - 1) * squares) / n
     none = min(REWARD_TOLERANCE, tolerance)
     low, high = paired_t_interval(delta, error, groups) if error > none else (None, None)
+    if bounded and low is not None and high is not None:
+        low, high = max(-1.0, low), min(1.0, high)
     changed = any(abs(total) > none for total in sums.values())
     return Clustered(field, groups, low, high, sign_flip_permutation(sums.values(), none) if changed else None)

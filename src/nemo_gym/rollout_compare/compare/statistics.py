@@ -42,6 +42,7 @@ from nemo_gym.rollout_compare.compare.unmeasured import UnmeasuredTask, unmeasur
 from nemo_gym.rollout_compare.compare.why_null import UNDECIDED, why_null
 from nemo_gym.rollout_compare.schema import (
     REWARD_TOLERANCE,
+    Clustered,
     Conclusion,
     Margin,
     Statistics,
@@ -171,7 +172,9 @@ def _statistics(
         chance_better=chance_better(figures),
         unmeasured=bounds and _judged(bounds, verdict, margin),
         subsets=tuple(_subsets(tasks, tolerance)) or None,
-        clustered=clustered(*tasks.cluster, differences_of(tasks.old, tasks.new, tolerance), tolerance)
+        clustered=clustered(
+            *tasks.cluster, differences_of(tasks.old, tasks.new, tolerance), tolerance, bounded=figures.bounded
+        )
         if tasks.cluster
         else None,
     )
@@ -179,6 +182,13 @@ def _statistics(
 
 def _judged(bounds: Unmeasured, verdict: Verdict, margin: Margin | None) -> Unmeasured:
     return replace(bounds, could_overturn=could_overturn(verdict, bounds, margin))
+
+
+def _clustered(tasks: MeasuredTasks, figures: Basics, tolerance: float) -> Clustered | None:
+    if tasks.cluster is None:
+        return None
+    differences = differences_of(tasks.old, tasks.new, tolerance)
+    return clustered(*tasks.cluster, differences, tolerance, bounded=figures.bounded)
 
 
 def _subsets(tasks: MeasuredTasks, tolerance: float) -> Iterator[Subsets]:
