@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
 from nemo_gym.rollout_compare.app.job import run_job
-from nemo_gym.rollout_compare.app.options import COLORS, DESCRIPTION, OPTIONS, ORDERS, TABLES, Option
+from nemo_gym.rollout_compare.app.option import COLORS, DESCRIPTION, ORDERS, TABLES, Option
+from nemo_gym.rollout_compare.app.options import OPTIONS
 from nemo_gym.rollout_compare.app.values import Options
 from nemo_gym.rollout_compare.compare import NO_MARGIN, RULE_PATTERN, asks_for_margin
 from nemo_gym.rollout_compare.schema import Category

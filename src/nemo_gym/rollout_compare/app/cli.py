@@ -15,13 +15,8 @@ from nemo_gym.rollout_compare import __version__
 from nemo_gym.rollout_compare.app import interrupts
 from nemo_gym.rollout_compare.app.interrupts import INTERRUPTED
 from nemo_gym.rollout_compare.app.kinds import TYPES, did_you_mean
-from nemo_gym.rollout_compare.app.options import (
-    DESCRIPTION,
-    OPTIONS,
-    SHOW_DESCRIPTION,
-    Option,
-    shown_again,
-)
+from nemo_gym.rollout_compare.app.option import DESCRIPTION, SHOW_DESCRIPTION, Option
+from nemo_gym.rollout_compare.app.options import OPTIONS, shown_again
 from nemo_gym.rollout_compare.app.streams import forget_stdout, guarded, print_error, print_lines, write_stream
 from nemo_gym.rollout_compare.compare import NO_MARGIN, asks_for_margin
 

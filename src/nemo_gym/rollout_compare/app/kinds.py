@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from nemo_gym.rollout_compare.app.options import COLORS, ORDERS, TABLES
+from nemo_gym.rollout_compare.app.option import COLORS, ORDERS, TABLES
 from nemo_gym.rollout_compare.compare import RULE_NAMES, is_rule, rule_form
 from nemo_gym.rollout_compare.text import bytes_of
 

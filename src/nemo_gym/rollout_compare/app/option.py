@@ -1,4 +1,4 @@
-"""What an option is, and words that several modules need for options."""
+"""What an option is made of: its row in the table, the words that it may take, the text above the list."""
 
 from __future__ import annotations
 

@@ -5,11 +5,9 @@ The parser, its help, the values, the config for scripts and the documents' tabl
 
 from __future__ import annotations
 
-from nemo_gym.rollout_compare.app.option import COLORS, DESCRIPTION, ORDERS, SHOW_DESCRIPTION, TABLES, Option
+from nemo_gym.rollout_compare.app.option import Option
 from nemo_gym.rollout_compare.compare import rules_in_short
 from nemo_gym.rollout_compare.text import MOST_LINE_BYTES
-
-__all__ = ["COLORS", "DESCRIPTION", "OPTIONS", "ORDERS", "SHOW_DESCRIPTION", "TABLES", "Option", "shown_again"]
 
 _RUNS, _TASKS, _READING = "runs", "which row is which task", "reading"
 _FIGURES = "whether the difference is real"
@@ -297,8 +295,5 @@ _NOT_AGAIN = {"logs_root", "transcripts", "json_output", "json_stdout"}
 
 def shown_again() -> dict[str, Option]:
     """The options of `show`: those on what is shown and written."""
-    return {
-        name: option
-        for name, option in OPTIONS.items()
-        if option.group in {_SHOWN, _WRITTEN} and name not in _NOT_AGAIN
-    }
+    shown = {name: option for name, option in OPTIONS.items() if option.group in {_SHOWN, _WRITTEN}}
+    return {name: option for name, option in shown.items() if name not in _NOT_AGAIN}

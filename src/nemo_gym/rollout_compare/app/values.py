@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, defstruct
 
-from nemo_gym.rollout_compare.app.options import OPTIONS, Option
+from nemo_gym.rollout_compare.app.option import Option
+from nemo_gym.rollout_compare.app.options import OPTIONS
 
 if TYPE_CHECKING:  # what is made below, for type checkers; a test holds it against the table
 
