@@ -190,10 +190,12 @@ def test_the_help_stands_in_groups_of_the_table() -> None:
 def test_every_example_of_the_help_is_a_valid_command_line(configs: list[RolloutCompareConfig]) -> None:
     told = compare("--help").stdout.replace("\\\n", " ")
     examples = re.findall(r"^ +(gym dev compare .*)$", told, re.MULTILINE)
-    for example in examples:
+    *compared, shown = examples
+    for example in compared:
         assert run(*shlex.split(example)[1:]).status == 0
-    assert len(examples) >= 3
-    assert len(configs) == len(examples)
+    assert len(configs) == len(compared) >= 3
+    done = run(*shlex.split(shown)[1:])
+    assert (done.status, done.stderr) == (1, "error: cannot read compare.json: No such file or directory\n")
 
 
 @pytest.mark.parametrize(
