@@ -66,7 +66,7 @@ def unmeasured_bounds(
         low=low and low.low,
         high=high and high.high,
         as_failed=as_failed.delta,
-        selection=tuple(_selections(old, new, unmeasured)),
+        selection=tuple(_selections(old, new, unmeasured, failed)),
     )
 
 
@@ -112,18 +112,18 @@ def _of_differences(differences: Sequence[float], known: Sequence[float]) -> Bas
 
 
 def _selections(
-    old: Sequence[float], new: Sequence[float], unmeasured: Sequence[UnmeasuredTask]
+    old: Sequence[float], new: Sequence[float], unmeasured: Sequence[UnmeasuredTask], failed: float
 ) -> Iterator[Selection]:
     """The sides whose unmeasured tasks were harder or easier on the other side than the tasks that both measured.
 
-    Fisher's exact test of solved against measured by both, where solved is a reward of at least one half; said at
-    p <= 0.05, of three tasks or more.
+    Fisher's exact test of solved against measured by both, where solved is a reward that is one half or more
+    away from that of a failed attempt; said at p <= 0.05, of three tasks or more.
     """
     for side, theirs, measured in ((Side.OLD, 1, new), (Side.NEW, 0, old)):
         rewards = [reward for task in unmeasured if task[1 - theirs] is None and (reward := task[theirs]) is not None]
         if len(rewards) < FEWEST_SELECTED or not measured:
             continue
-        solved, others = (sum(map(_SOLVED.__le__, rewards_)) for rewards_ in (rewards, measured))
+        solved, others = (sum(abs(one - failed) >= _SOLVED for one in rewards_) for rewards_ in (rewards, measured))
         p_value = fisher_exact_two_sided(solved, len(rewards) - solved, others, len(measured) - others)
         if p_value <= _SELECTION_LEVEL:
             yield Selection(side.value, len(rewards), mean(rewards), mean(measured), p_value)

@@ -131,7 +131,7 @@ class Selection(Struct, frozen=True):
         tasks: How many there are.
         mean: The other side's mean reward on them.
         mean_measured: The other side's mean reward on the tasks that both sides measured.
-        p_value: Fisher's exact two-sided p of solved (a reward of at least one half) against measured by both.
+        p_value: Fisher's exact two-sided p of solved (a reward of one half or better) against measured by both.
     """
 
     side: str
