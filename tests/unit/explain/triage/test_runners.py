@@ -297,8 +297,8 @@ LONG = "x" * 301
         (read_tree, "money\n  \u2713 adds\n\n  1 passing (3ms)\n", {"money > adds": "passed"}),
         (
             read_js_json,
-            '{"stats": {}, "tests": [7, {"title": "a", "err": {}}, {"title": "b"}, {"err": {}}],'
-            ' "pending": [7, {"fullTitle": 7}, {"fullTitle": "c"}]}',
+            """{"stats": {}, "tests": [7, {"title": "a", "err": {}}, {"title": "b"}, {"err": {}}],
+            "pending": [7, {"fullTitle": 7}, {"fullTitle": "c"}]}""",
             {"a": "passed", "c": "skipped"},
         ),
     ],
