@@ -175,8 +175,8 @@ def test_a_section_of_which_not_even_the_head_has_room_is_left_out_and_counted()
 
 
 def test_a_flip_that_nobody_explained_has_no_word_on_output() -> None:
-    rows = [[{"task_id": "t", "reward": reward, "test_output": "1 failed"}] for reward in (1.0, 0.0)]
-    plain_result = compare_rollouts(*rows)
+    old, new = ([{"task_id": "t", "reward": reward, "test_output": "1 failed"}] for reward in (1.0, 0.0))
+    plain_result = compare_rollouts(old, new)
     assert "**`t`**: old 1.0, new 0.0, old wins" in comment(plain_result)
     assert "verifier output" not in comment(plain_result)
     assert "new verifier output, `row field" in comment(explain_flips(plain_result, []))
