@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from nemo_gym.rollout_compare import __main__ as programs
-from nemo_gym.rollout_compare.app import cli, interrupts
+from nemo_gym.rollout_compare.app import cli, interrupts, job
 from nemo_gym.rollout_compare.files import signals
 from tests.support import write_rows
 
@@ -170,3 +170,40 @@ def test_what_keeps_a_program_from_being_loaded(
     monkeypatch.setattr(interrupts, "end_on_interrupt", fail)
     assert programs.compare_main() == status
     assert capfd.readouterr() == ("", said)
+
+
+class Ended(BaseException):
+    """What stands for the end of the process."""
+
+
+def test_an_interrupt_before_the_work_ends_the_process_with_the_status_that_a_shell_shows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def end(status: int) -> None:
+        raise Ended(status)
+
+    monkeypatch.setattr(os, "_exit", end)
+    monkeypatch.setattr(interrupts, "started", [])
+    interrupts.end_on_interrupt()
+    with pytest.raises(Ended) as ended:
+        signal.raise_signal(signal.SIGINT)
+    assert ended.value.args == (130,)
+
+
+@pytest.mark.parametrize(("work", "words"), [("run_job", ["old", "new"]), ("run_show", ["show", "summary.json"])])
+@pytest.mark.parametrize("is_program", [True, False])
+def test_signals_end_the_work_of_a_program_quietly_and_are_left_alone_in_another_one(
+    work: str, words: list[str], is_program: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[object] = []
+
+    def watch(*_: object, title: str) -> int:
+        seen.extend(signal.getsignal(number) for number in signals.ALL)
+        return 0
+
+    before = [signal.getsignal(number) for number in signals.ALL]
+    assert signals._end not in before
+    monkeypatch.setattr(job, work, watch)
+    monkeypatch.setattr(interrupts, "started", [True] if is_program else [])
+    assert cli.main(words, prog="rollout-compare") == 0
+    assert seen == ([signals._end] * len(signals.ALL) if is_program else before)

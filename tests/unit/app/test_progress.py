@@ -18,6 +18,7 @@ import pytest
 
 from nemo_gym.rollout_compare.app import progress
 from nemo_gym.rollout_compare.app.progress import reading_progress
+from nemo_gym.rollout_compare.files import signals
 from nemo_gym.rollout_compare.producers import Run, Shard
 from tests.support import alone, alone_command, rows_file, run, write_rows
 
@@ -159,6 +160,68 @@ class TestWhen:
             clock.now = 52.0
             tell(0, 1000)
             assert "1.0/4.0 kB" in drawn(terminal)[0]
+
+
+class TestSignals:
+    """What a signal's handler does while the bars are shown, before it ends the process."""
+
+    @pytest.fixture
+    def undone(self, monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], object]]:
+        """What is to be undone at the end."""
+        found: list[Callable[[], object]] = []
+        monkeypatch.setattr(signals, "_undone", found)
+        return found
+
+    @pytest.fixture
+    def written(self, monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, bytes]]:
+        """What is written past all streams."""
+        found: list[tuple[int, bytes]] = []
+        monkeypatch.setattr(os, "write", lambda descriptor, data: found.append((descriptor, data)))
+        return found
+
+    def test_bars_that_are_whole_are_taken_away_and_the_cursor_is_shown(
+        self, runs: Sequence[Run], undone: list[Callable[[], object]], written: list[tuple[int, bytes]]
+    ) -> None:
+        with watched(runs) as (terminal, clock, tell):
+            clock.now = 52.0
+            tell(0, 1)
+            assert not terminal.getvalue().endswith("\x1b[?25h")
+            (undo,) = undone
+            before = len(terminal.getvalue())
+            undo()
+            done = terminal.getvalue()[before:]
+            assert done[done.rindex("reading new") :].count("\x1b[2K") == 2  # a line is erased for each bar
+            assert "\x1b[?25h" in done
+        assert undone == []
+        assert written == []
+
+    def test_while_they_are_drawn_only_the_cursor_is_shown(
+        self,
+        runs: Sequence[Run],
+        undone: list[Callable[[], object]],
+        written: list[tuple[int, bytes]],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        from rich.progress import Progress  # other tests see whether the program imports it
+
+        with watched(runs) as (terminal, clock, tell):
+            clock.now = 51.0
+            tell(0, 1)
+            monkeypatch.setattr(Progress, "refresh", lambda _: undone[0]())
+            before = terminal.getvalue()
+            clock.now = 52.0
+            tell(0, 1)
+            assert terminal.getvalue() == before
+            assert written == [(2, b"\r\x1b[K\x1b[?25h")]
+            monkeypatch.undo()
+
+    def test_bars_that_were_never_shown_are_not_taken_away(
+        self, runs: Sequence[Run], undone: list[Callable[[], object]], written: list[tuple[int, bytes]]
+    ) -> None:
+        with watched(runs) as (terminal, _, tell):
+            tell(0, 1)
+            undone[0]()
+            assert (terminal.getvalue(), written) == ("", [])
 
 
 def modules_loaded(*words: str) -> list[str]:

@@ -118,6 +118,11 @@ def test_what_is_shown_never_filters_the_summary(pair: tuple[str, str]) -> None:
         ("--max-flips", "x", "is not a whole number, 0 or more"),
         ("--logs-root", "", "it is empty"),
         ("--rerun", "", "it is empty"),
+        ("--sort", "name", "'name' is not an order; orders are size, label"),
+        ("--margin", "2%", "'2%' is not a number, 0 or more"),
+        ("--margin", "-0.1", "'-0.1' is not a number, 0 or more"),
+        ("--tolerance", "nan", "'nan' is not a number, 0 or more"),
+        ("--tolerance", "inf", "'inf' is not a number, 0 or more"),
     ],
 )
 def test_a_value_that_is_none_is_wrong_usage(pair: tuple[str, str], option: str, value: str, hint: str) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 import nemo_gym.rollout_compare as face
 from nemo_gym.rollout_compare import compare as door
+from nemo_gym.rollout_compare import text
 
 NAME = "nemo_gym.rollout_compare"
 
@@ -91,7 +92,7 @@ def test_a_door_need_not_be_imported_first(name: str) -> None:
 
 
 def test_an_unknown_name_is_an_error_as_of_every_module() -> None:
-    for module in (face, door):
+    for module in (face, door, text):
         with pytest.raises(AttributeError, match="has no attribute 'nix'"):
             module.nix  # noqa: B018
 

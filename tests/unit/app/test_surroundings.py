@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nemo_gym.rollout_compare.app import comparison, job
+from nemo_gym.rollout_compare.app import cli, comparison, job
 from nemo_gym.rollout_compare.engine import workers
 from tests.support import alone, assert_refused, compare, write_rows
 
@@ -54,6 +54,15 @@ def test_a_fault_of_the_program_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(job, "locate_runs", fail)
     with pytest.raises(ValueError, match="a fault of ours"):
         compare("old.jsonl", "new.jsonl")
+
+
+def test_a_reader_that_has_gone_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    monkeypatch.setattr(job, "locate_runs", fail)
+    monkeypatch.setattr(cli, "forget_stdout", lambda: None)
+    assert compare("old.jsonl", "new.jsonl") == (0, "", "")
 
 
 @pytest.mark.parametrize("parts", [501, 1000, 30000])

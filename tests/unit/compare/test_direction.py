@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from nemo_gym.rollout_compare.compare.categories import compare_rollouts
 from nemo_gym.rollout_compare.compare.questions import Questions
 from nemo_gym.rollout_compare.compare.statistics import MeasuredTasks, paired_statistics
-from nemo_gym.rollout_compare.schema import CompareResult, Side, Statistics, Verdict
+from nemo_gym.rollout_compare.schema import CompareResult, Selection, Side, Statistics, Verdict
 from tests.properties import PROPERTY
 
 Rewards = Sequence[Sequence[float | None]]
@@ -146,3 +146,35 @@ def test_rewards_too_large_to_compute_with_are_won_by_the_lower() -> None:
     assert (figures.old_wins, figures.new_wins, figures.delta) == (1, 1, None)
     figures = paired_statistics(MeasuredTasks(old=[1e200, 3], new=[1, 2]), lower_is_better=True)
     assert (figures.old_wins, figures.new_wins) == (0, 2)
+
+
+@pytest.mark.parametrize("side", [Side.OLD, Side.NEW])
+def test_the_side_that_left_out_special_tasks_is_named_as_it_is(side: Side) -> None:
+    """Ten tasks that both measured have the reward 0, the six that one side did not measure have 1 on the other."""
+    whole: Rewards = [[0.0]] * 10 + [[1.0]] * 6
+    part: Rewards = [[0.0]] * 10 + [[None]] * 6
+    old, new = (part, whole) if side is Side.OLD else (whole, part)
+    lower, higher = (result(old, new, lower=lower).statistics for lower in (True, False))
+    assert lower is not None
+    assert lower.unmeasured is not None
+    assert higher is not None
+    # All six of six against none of ten: one of the 8,008 ways to choose 6 of 16, and no other is as rare.
+    (selected,) = lower.unmeasured.selection
+    assert selected == Selection(side.value, 6, 1.0, 0.0, selected.p_value)
+    assert selected.p_value == pytest.approx(1 / 8008)
+    assert_parts_mirrored(lower, higher)
+
+
+def test_one_half_is_solved_whichever_is_better() -> None:
+    """Four that both measured failed; of the three that old did not measure new has one half at one."""
+    for lower, failed, solved in ((True, 1.0, 0.0), (False, 0.0, 1.0)):
+        old: Rewards = [[failed]] * 4 + [[None]] * 3
+        new: Rewards = [[failed]] * 4 + [[solved], [solved], [0.5]]
+        asked = Questions(lower_is_better=lower)
+        figures = compare_rollouts(rows(old, mirrored=False), rows(new, mirrored=False), questions=asked).statistics
+        assert figures is not None
+        assert figures.unmeasured is not None
+        # Three of three against none of four: one of the 35 ways to choose 3 of 7, and no other is as rare.
+        (selected,) = figures.unmeasured.selection
+        assert (selected.side, selected.tasks) == ("old", 3)
+        assert selected.p_value == pytest.approx(1 / 35)

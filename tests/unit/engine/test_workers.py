@@ -65,6 +65,17 @@ class TestProcesses:
         assert error
         assert children == 0
 
+    def test_one_whose_error_cannot_be_sent_ends_and_the_asker_is_told(self, path: Path) -> None:
+        error, children = alone(with_an_error_that_cannot_be_sent, path)
+        assert error == "CompareInputError a reading process was ended from outside; --jobs 1 reads in one process"
+        assert children == 0
+
+    def test_one_that_has_ended_cannot_be_asked(self) -> None:
+        here, there = multiprocessing.Pipe()
+        there.close()
+        with here, pytest.raises(CompareInputError, match=r"^a reading process was ended .*--jobs 1 "):
+            workers._ask(here, 0)
+
     def test_an_interrupt_ends_all_within_a_second(self, path: Path) -> None:
         took, status, stdout, stderr = end_of(path, signal.SIGINT, everyone=True)
         assert took < 1
@@ -255,6 +266,17 @@ def with_a_killed_reader(name: str, when: str) -> list[Any]:
 def with_a_failing_reader(name: str) -> list[Any]:
     def fail(*work: Any) -> PieceTable:
         raise MemoryError
+
+    vars(reading)["read_piece"] = fail
+    return error_and_children(name)
+
+
+def with_an_error_that_cannot_be_sent(name: str) -> list[Any]:
+    class OfThisFunction(Exception):
+        """No other process can find its class."""
+
+    def fail(*work: Any) -> PieceTable:
+        raise OfThisFunction
 
     vars(reading)["read_piece"] = fail
     return error_and_children(name)

@@ -304,3 +304,45 @@ def test_render_report_looks_for_logs_in_the_roots() -> None:
     rows = [{"task_id": "t", "reward": 0, "verifier_logs_dir": "t.log"}]
     report = render_report(compare_rollouts([{"task_id": "t", "reward": 1}], rows), ["extra"], 1)
     assert "    new verifier output (last 1 line of extra/t.log):\n    | 2\n" in report
+
+
+# What comes after the run
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("1 failed\n+ rm -r build\n++ pwd\n\n", ["1 failed"]),
+        ("+ pytest\n1 failed\n\n+ exit 1", ["+ pytest", "1 failed"]),
+        ("1 failed\n\n", ["1 failed", ""]),  # nothing was traced
+        ("+ make\n++ pwd\n", ["+ make", "++ pwd"]),  # nothing else was said
+        ("-3\n+ 4\n", ["-3", "+ 4"]),  # a difference of files, not a trace
+        ("@@ -1 +1 @@\n+ 4\n", ["@@ -1 +1 @@", "+ 4"]),
+        ("1 failed\n+ : '>>>>> End Test Output'\n+ git checkout\nUpdated 1 path\n", ["1 failed"]),
+        ("1 failed\n+ cd /\n>>>>> End Test Output\nUpdated 1 path\n", ["1 failed"]),
+    ],
+)
+def test_what_a_shell_traced_after_the_last_line_is_left_out(text: str, shown: list[str]) -> None:
+    assert tail_lines(text, 10) == shown
+
+
+# Logs that a reader found
+
+
+def test_of_logs_that_a_reader_found_the_first_that_can_be_read_speaks() -> None:
+    put("new/there.log", "from a log\n")
+    gone, there = Path("new/gone.log"), Path("new/there.log")
+    said = Said(None, (("stderr", "from a field"),), ("stderr",), files=(gone, there))
+    assert output_of(said, LogRoots(()), 5) == Output(
+        Evidence("file", "new/there.log", ("from a log",)), "from a log\n", cut=False, logs=None
+    )
+
+
+def test_where_none_can_be_read_a_field_speaks_and_why_it_had_to_is_kept() -> None:
+    files = (Path("new/gone.log"), Path("new/lost.log"))
+    why = "cannot read new/gone.log: No such file or directory"
+    said = Said(None, (("stderr", "from a field"),), ("stderr",), files=files)
+    assert output_of(said, LogRoots(()), 5).evidence == Evidence("field", "stderr", ("from a field",), why)
+    assert output_of(Said(None, (), ("stderr",), files=files), LogRoots(()), 5).evidence == Evidence(
+        None, unavailable=why
+    )

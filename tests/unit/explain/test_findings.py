@@ -300,6 +300,26 @@ def test_a_task_whose_rewards_agree_but_whose_tests_differ_has_a_note() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("reward", "fails"),
+    [
+        ([0], True),
+        ([0, 1], True),  # half of its attempts
+        ([0.5], True),
+        ([1], False),
+        ([1.5], False),  # nobody knows what the best is
+        ([0.5, 1.5], False),
+    ],
+)
+def test_a_task_that_fails_on_both_sides_for_another_reason_is_told(reward: list[float], fails: bool) -> None:
+    old, new = (
+        [{"task_id": "a", "reward": one, "test_output": output} for one in reward]
+        for output in ("KeyError: 'a'", "ValueError: b")
+    )
+    group = {"old_signature": "KeyError: 'a'", "new_signature": "ValueError: b", "tasks": ["a"]}
+    assert summary(old, new)["other_reasons"] == ([group] if fails else [])
+
+
 def test_a_note_stands_beside_flips_and_does_not_mix_with_them() -> None:
     agreeing, flipped = equal("a", BOTH, ONE), equal("t", ONE, BOTH)
     told = summary([agreeing[0], flipped[0]], [agreeing[1], {**flipped[1], "reward": 1}])

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-from nemo_gym.rollout_compare.explain.logs import LogRoots, LogUnavailable, read_log
+from nemo_gym.rollout_compare.explain.logs import LogRoots, LogUnavailable, read_found, read_log
 
 LINES = 15
 
@@ -373,3 +373,17 @@ def test_of_ten_gigabytes_only_the_end_is_read(place: Place) -> None:
     assert len(text) < 10 << 20
     assert took < 2
     assert peak < 50 << 20
+
+
+# What a reader found
+
+
+def test_a_log_that_a_reader_found_is_read_whatever_its_name(place: Place) -> None:
+    log = read_found(put(place.run / "verifier.stdout", "a\nb\n"), LINES)
+    assert (log.path, log.text, log.whole) == (str(place.run / "verifier.stdout"), "a\nb\n", True)
+
+
+def test_one_that_is_gone_by_now_is_unavailable(place: Place) -> None:
+    path = place.run / "gone.log"
+    with pytest.raises(LogUnavailable, match=f"^cannot read {path}: No such file or directory$"):
+        read_found(path, LINES)

@@ -100,6 +100,12 @@ class TestFile:
         Path(f"b_{kind}.jsonl").symlink_to(path)
         assert refused("b.jsonl") == f"cannot read b_{kind}.jsonl: it is not a regular file"
 
+    @pytest.mark.parametrize("named", ["runs", "runs/*.jsonl"], ids=["in a folder", "by a pattern"])
+    def test_what_is_found_must_be_a_regular_file(self, named: str) -> None:
+        Path("runs").mkdir()
+        os.mkfifo("runs/a.jsonl")
+        assert refused(named) == "cannot read runs/a.jsonl: it is not a regular file"
+
     def test_what_lies_beside_what_a_link_leads_to_is_found_too(self, tmp_path: Path) -> None:
         touch("runs/7/out.jsonl", "runs/7/out_failures.jsonl", "runs/7/out_materialized_inputs.jsonl.gz")
         Path("latest.jsonl").symlink_to("runs/7/out.jsonl")

@@ -9,9 +9,9 @@ import pytest
 
 from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
 from nemo_gym.rollout_compare.join import hints
-from nemo_gym.rollout_compare.join.hints import key_hints
-from nemo_gym.rollout_compare.schema import Side
-from tests.support import assert_refused, compare, write_rows
+from nemo_gym.rollout_compare.join.hints import key_hints, no_key, no_results
+from nemo_gym.rollout_compare.schema import CompareInputError, Side
+from tests.support import assert_refused, compare, read_files, write_rows
 
 
 def fields(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[str]:
@@ -76,3 +76,15 @@ def test_what_a_file_is_comes_before_its_key(tmp_path: Path) -> None:
 def test_two_runs_without_any_row_are_said_to_be_empty(tmp_path: Path) -> None:
     empty = write_rows(tmp_path / "empty.jsonl", [])
     assert_refused(compare(empty, empty), "error: no rows in either input\n")
+
+
+def test_of_a_run_that_cannot_be_read_any_more_nothing_is_made_up(tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "metrics.jsonl", [{"accuracy": 0.5}, {"accuracy": 0.5, "n": 3}])
+    [table] = read_files(path)
+    [asked] = read_files(path, key="name")
+    assert no_results(table) is not None
+    assert "(keys: accuracy)" in str(no_key(asked, {}, by_index=False))
+    path.unlink()
+    assert no_results(table) is None
+    with pytest.raises(CompareInputError, match=f"^cannot read {path}: No such file or directory$"):
+        no_key(asked, {}, by_index=False)

@@ -236,3 +236,17 @@ class TestRowDecoder:
     def test_a_line_that_is_no_row_is_refused(self, line: bytes, message: str) -> None:
         with pytest.raises(InvalidLine, match=f"^{message}$"):
             RowDecoder(["reward", "task"]).decode(line)
+
+
+class TestWithoutTheFastDecoder:
+    @pytest.mark.parametrize("path", ['say "x"', "a\\b", ".".join("a" * 40)], ids=["quote", "backslash", "long"])
+    def test_fields_that_it_cannot_know_have_their_values_all_the_same(self, path: str) -> None:
+        value: Any = 7
+        for name in reversed(path.split(".")):
+            value = {name: value}
+        decoder = RowDecoder(("reward", path))
+        lines = [json.dumps(row).encode() for row in ({"reward": 1, **value}, {"reward": 2})]
+        assert [list(column) for column in decoder.columns(lines)] == [[1, 2], [7, None]]
+        assert decoder.decode(lines[0]) == (1, 7)
+        with pytest.raises(InvalidLine):
+            decoder.columns([lines[0], b"[]"])

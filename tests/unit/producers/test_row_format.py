@@ -114,6 +114,13 @@ class TestAgain:
             assert second.output == (Output("x.log", (("sample.note", "it broke"),), fields) if one.output else None)
             assert second.row == (ROWS[1] if one.row else None)
 
+    def test_where_no_field_holds_an_answer_there_is_none(self, tmp_path: Path) -> None:
+        [table] = read_tables([(0, file_of(tmp_path), Plan())], 1)
+        ((_, record),) = read_again([table.place(1)], Wanted(fields=("name",), output=True, answer=True))
+        assert not isinstance(record, Exception)
+        assert (record.answer, record.values) == (None, ("b",))
+        assert record.output == Output("x.log", (("sample.note", "it broke"),), ("log", "said", "sample.note"))
+
     @pytest.mark.parametrize("logs", [" ", "", 5, None, ["x.log"]])
     def test_a_log_that_is_no_text_is_none(self, logs: Any) -> None:
         record = OTHER.record([logs, 5, "\n"], Wanted(output=True), None)

@@ -41,6 +41,30 @@ def test_the_first_line_tells_what_a_file_seems_to_be(line: bytes, seems: str) -
     assert re.search(seems, what_text_seems(line) or "")
 
 
+@pytest.mark.parametrize("begin", ['{"reward": 1}', '[{"reward": 1}]'])
+@pytest.mark.parametrize(
+    ("coding", "encoding"),
+    [
+        *((name, "UTF-16") for name in ("utf-16", "utf-16-le", "utf-16-be")),
+        *((name, "UTF-32") for name in ("utf-32", "utf-32-le", "utf-32-be")),
+    ],
+)
+def test_text_in_another_encoding_is_named_with_what_converts_it(begin: str, coding: str, encoding: str) -> None:
+    assert what_text_seems(begin.encode(coding)) == (
+        f"the file is {encoding} text, and rollouts are UTF-8: convert it (iconv -f {encoding} -t UTF-8)"
+    )
+
+
+def test_nothing_is_shown_of_what_a_link_leads_to(tmp_path: Path, good: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("root:x:0:0\n", "utf-8")
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(secret)
+    done = compare(link, good)
+    assert_refused(done, f"error: {link}:1: ", "; the file does not seem to hold rollouts\n")
+    assert "x:0:0" not in done.stderr
+
+
 def test_only_the_beginning_of_a_line_is_shown() -> None:
     text = what_text_seems(b"x" * 1_000_000) or ""
     assert "x" * 20 in text

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from nemo_gym.rollout_compare import CompareResult, compare_rollouts, explain_flips
 from nemo_gym.rollout_compare.report.html import safe
+from nemo_gym.rollout_compare.report.html.contents import contents
 from nemo_gym.rollout_compare.report.html.page import page
 from nemo_gym.rollout_compare.schema import Step, Transcripts
 
@@ -73,6 +74,23 @@ def test_transcripts_are_left_out_before_verifier_output() -> None:
     assert least["transcripts"] == {}
     assert least["left_out"][0] == "The verifier output of 3 flips was left out to keep the page small."
     assert [least["flips"][i]["new"]["lines"] for i in "012"] == [[], [], []]
+
+
+def test_verifier_output_is_left_out_from_the_last_flip_on_until_there_is_room() -> None:
+    old, new = ([{"task_id": f"t{i}", "reward": reward} for i in range(4)] for reward in (1.0, 0.0))
+    for row in new[:3]:
+        row["test_output"] = "1 failed"
+    result = explain_flips(compare_rollouts(old, new), [])
+    size = len(safe.as_json(contents(result, "x")).encode())
+    whole, some, less = (data_of(page(result, "x", limit).decode()) for limit in (size, size - 1, size - 13))
+    lines = [[told["flips"][str(i)]["new"]["lines"] for i in range(4)] for told in (whole, some, less)]
+    kept = ["1 failed"]  # 12 bytes as JSON, so that leaving one out makes room for 12
+    assert lines == [[kept, kept, kept, []], [kept, kept, [], []], [kept, [], [], []]]
+    assert [told["left_out"] for told in (whole, some, less)] == [
+        [],
+        ["The verifier output of 1 flip was left out to keep the page small."],
+        ["The verifier output of 2 flips was left out to keep the page small."],
+    ]
 
 
 def test_a_result_without_figures_has_a_page() -> None:

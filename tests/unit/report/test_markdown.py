@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from msgspec.structs import replace
 
 from nemo_gym.rollout_compare import CompareResult, compare_rollouts, explain_flips
+from nemo_gym.rollout_compare.compare.questions import Questions
 from nemo_gym.rollout_compare.report.markdown import LIMIT, code, markdown_lines, plain
 from tests.support import compare, write_rows
 
@@ -142,3 +144,40 @@ def _subset_comment(rows: list[dict[str, object]]) -> list[str]:
     with TemporaryDirectory() as folder:
         path = write_rows(Path(folder) / "r.jsonl", rows)
         return list(markdown_lines(compare_files(path, path, by=["kind"]), "x"))
+
+
+def test_tables_of_very_many_groups_have_an_end_and_the_decision_stays() -> None:
+    rows = [{"task_id": f"t{i}", "reward": float(i % 2), "kind": "ab"[i // 12]} for i in range(24)]
+    result = compare_rollouts(rows, rows, questions=Questions(by=("kind",)))
+    assert result.statistics is not None
+    assert result.statistics.subsets is not None
+    (subsets,) = result.statistics.subsets
+    many = replace(subsets, groups=subsets.groups * 1000)
+    text = comment(replace(result, statistics=replace(result.statistics, subsets=(many,))))
+    assert text.startswith("### ")
+    assert len(text) < LIMIT
+    # 2 lines above 2,000 groups, of which 100 are shown.
+    assert text.count("\n  a ") + text.count("\n  b ") == 98
+    assert "\n... and 1902 more lines\n```\n" in text
+    assert "Left out" not in text
+
+
+def test_a_section_of_which_not_even_the_head_has_room_is_left_out_and_counted() -> None:
+    old = [{"task_id": f"m{i:04}", "reward": 1.0} for i in range(2000)] + [{"task_id": f"x{i}"} for i in range(3)]
+    new = [{"task_id": f"m{i:04}", "reward": None} for i in range(2000)]
+    text = comment(compare_rollouts(old, new))
+    shown = text.count("\n* `m")
+    assert 0 < shown < 2000
+    assert len(text) <= LIMIT
+    assert "<summary>Missing" not in text
+    assert text.splitlines()[-1].startswith(
+        f"Left out, because a comment has an end: {2000 - shown} masked tasks, 3 missing tasks, "
+    )
+
+
+def test_a_flip_that_nobody_explained_has_no_word_on_output() -> None:
+    old, new = ([{"task_id": "t", "reward": reward, "test_output": "1 failed"}] for reward in (1.0, 0.0))
+    plain_result = compare_rollouts(old, new)
+    assert "**`t`**: old 1.0, new 0.0, old wins" in comment(plain_result)
+    assert "verifier output" not in comment(plain_result)
+    assert "new verifier output, `row field" in comment(explain_flips(plain_result, []))

@@ -128,6 +128,20 @@ def test_a_summary_with_an_impossible_time_is_refused(tmp_path: Path) -> None:
         CompareResult.from_json(tmp_path / "s.json")
 
 
+def test_what_came_through_a_pipe_has_no_time(tmp_path: Path) -> None:
+    sides = [write_rows(tmp_path / f"{side}.jsonl", rows[:1]) for side, rows in zip(("old", "new"), ROWS, strict=True)]
+    compare(*sides, "--json", tmp_path / "s.json")
+    summary = json.loads((tmp_path / "s.json").read_text())
+    summary["run"]["old"]["files"][0] |= {"path": "-", "modified": None}
+    (tmp_path / "s.json").write_text(json.dumps(summary))
+    run_again = CompareResult.from_json(tmp_path / "s.json").run
+    assert run_again is not None
+    assert run_again.old.files[0].modified is None
+    assert run_again.new.files[0].modified == int(sides[1].stat().st_mtime)
+    size = sides[0].stat().st_size
+    assert f"\nold: - (rollouts, {size} bytes)\n" in compare("show", tmp_path / "s.json").stdout
+
+
 def test_a_file_that_is_not_there_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(CompareInputError, match=r"cannot read .*no\.json: No such file or directory"):
         CompareResult.from_json(tmp_path / "no.json")

@@ -117,6 +117,22 @@ def test_what_is_nested_too_deeply_is_cut() -> None:
     assert setting_text("deep", value) is not None
 
 
+def test_of_lists_in_lists_twenty_levels_are_told() -> None:
+    def nested(levels: int) -> Any:
+        value: Any = 7
+        for _ in range(levels):
+            value = [value]
+        return value
+
+    assert setting_text("deep", nested(20)) == "[" * 20 + "7" + "]" * 20
+    assert setting_text("deep", nested(21)) == setting_text("deep", nested(600)) == "[" * 20 + '"..."' + "]" * 20
+
+
+def test_what_json_cannot_hold_is_told_by_its_type() -> None:
+    assert setting_text("seed", 10**5000) == "(int)"  # more digits than Python writes
+    assert setting_text("seeds", [10**5000, 1]) == "(list)"
+
+
 def test_what_json_does_not_know_has_a_text() -> None:
     assert setting_text("odd", {1, 2}) == '"{1, 2}"'
     assert setting_text("odd", {"a": float("nan")}) == "a=NaN"

@@ -81,6 +81,14 @@ def test_prefixes_may_stand_one_before_the_other() -> None:
     assert plain_lines(text) == [f"line {i}" for i in range(5)]
 
 
+def test_of_more_than_three_prefixes_the_last_ones_stay() -> None:
+    """Three programs may have gathered the output; what looks like a fourth is the output's own."""
+    before = "2026-09-28T18:52:01Z tests-1  | #12 0.345 "
+
+    assert plain_lines(f"{before}a\n" * 5) == ["a"] * 5
+    assert plain_lines(f"{before}18:52:01 a\n" * 5) == ["18:52:01 a"] * 5
+
+
 @pytest.mark.parametrize("prefix", ["tests-1  | ", "#12 0.345 "])
 def test_what_begins_some_lines_only_stays(prefix: str) -> None:
     text = f"{prefix}a\nb\nc\nd"

@@ -190,10 +190,8 @@ def compare(prog: str, argv: Sequence[str], *, as_json: bool = False) -> int:
 def _run(prog: str, values: dict[str, Any]) -> int:
     from nemo_gym.rollout_compare.app.job import run_job
     from nemo_gym.rollout_compare.app.values import Options
-    from nemo_gym.rollout_compare.files import end_quietly
 
-    if interrupts.started:
-        end_quietly()
+    _end_quietly()
     return run_job(Options(**values), title=prog)
 
 
@@ -206,8 +204,14 @@ def _show(prog: str, argv: Sequence[str]) -> int:
 def _run_show(prog: str, summary: str, values: dict[str, Any]) -> int:
     from nemo_gym.rollout_compare.app.job import run_show
     from nemo_gym.rollout_compare.app.values import Options
+
+    _end_quietly()
+    return run_show(summary, Options(old_rollouts="", new_rollouts="", **values), title=prog)
+
+
+def _end_quietly() -> None:
+    """From here on a signal leaves nothing behind; in another program that uses this one its signals are left alone."""
     from nemo_gym.rollout_compare.files import end_quietly
 
     if interrupts.started:
         end_quietly()
-    return run_show(summary, Options(old_rollouts="", new_rollouts="", **values), title=prog)

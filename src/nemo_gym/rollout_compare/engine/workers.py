@@ -115,9 +115,7 @@ class _Workers(Generic[Item]):
         with there:
             try:
                 with held_back():  # a signal finds either no process or one that it can end
-                    process = os.fork()
-                    if process == 0:
-                        self._be_one(there, [here, *self.running, *kept])
+                    process = os.fork() or self._be_one(there, [here, *self.running, *kept])
                     self.running[here] = process
             except OSError:
                 here.close()

@@ -53,8 +53,8 @@ def _size(step: Step) -> int:
 
 def side_by_side(old: Sequence[Step], new: Sequence[Step]) -> Iterator[tuple[int | None, int | None]]:
     """The steps in rows as `aligned` has them, but those between equal ones beside each other."""
-    olds: list[int] = []
-    news: list[int] = []
+    olds: list[int | None] = []
+    news: list[int | None] = []
     for before, after in aligned(old, new):
         if before is not None and after is not None:
             yield from zip_longest(olds, news)
@@ -62,6 +62,6 @@ def side_by_side(old: Sequence[Step], new: Sequence[Step]) -> Iterator[tuple[int
             yield before, after
         elif before is not None:
             olds.append(before)
-        elif after is not None:
+        else:
             news.append(after)
     yield from zip_longest(olds, news)

@@ -5,6 +5,7 @@ What differs from producer to producer is data: a `RowFormat` says what the fiel
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
@@ -91,15 +92,15 @@ class JsonLines(OneFile, frozen=True):
                 yield batch
         yield no_rows((), count.lines)
 
+    @abstractmethod
     def _batch(
         self, lines: Sequence[Line], numbers: Sequence[int], offsets: Sequence[int], fields: tuple[str, ...], plan: Plan
     ) -> Batch:
         """The rows of some lines; `InvalidLine` or `CompareInputError` if any of them is none."""
-        raise NotImplementedError
 
+    @abstractmethod
     def label(self, row: Row, key: str | None) -> str:
         """What a row's task is called in messages, as far as it can be told."""
-        raise NotImplementedError
 
     def _one_by_one(self, block: Block, fields: tuple[str, ...], plan: Plan) -> Iterator[Batch]:
         """The rows and the faults of a block in which some line is not a row."""
@@ -150,9 +151,9 @@ class JsonLines(OneFile, frozen=True):
         except (CompareInputError, RecursionError):
             return gone(self.input)
 
+    @abstractmethod
     def _record_of(self, line: bytes, wanted: Wanted) -> Record:
         """What is wanted of a line; `InvalidLine` if it is not a row any more."""
-        raise NotImplementedError
 
 
 class RowsFile(JsonLines, frozen=True):

@@ -29,6 +29,8 @@ LIMIT: Final = 60_000
 
 _ROOM_FOR_THE_END = 400
 _TESTS_NAMED = 10
+#: The head must fit in any case, so the tables of its groups have an end of their own.
+_TABLE_LINES = 100
 
 
 def markdown_lines(result: CompareResult, title: str) -> Iterator[str]:
@@ -40,7 +42,7 @@ def markdown_lines(result: CompareResult, title: str) -> Iterator[str]:
         tail = ["", "</details>", ""] if what else []
         size = _size([*head, *tail])
         if size > room:
-            left_out.append(f"{counted(len(blocks), what)}" if what else "notes")
+            left_out.append(counted(len(blocks), what))
             continue
         room -= size
         yield from head
@@ -106,8 +108,9 @@ def _head(result: CompareResult, title: str) -> Iterator[str]:
     told = list(difference_lines(result))[3:]
     table = [line for line in told if line.startswith(("  ", "by "))]
     yield from (f"* {plain(line)}" for line in told if line not in table)
+    more = [f"... and {counted(len(table) - _TABLE_LINES, 'more line')}"] if len(table) > _TABLE_LINES else []
     if table:
-        yield from ["", *_block(table)]
+        yield from ["", *_block([*table[:_TABLE_LINES], *more])]
     yield ""
     if result.gate:
         broken = [rule for rule in result.gate if rule.tripped]

@@ -70,6 +70,38 @@ def test_a_test(line: str, name: str, outcome: str) -> None:
     assert words(read_cargo_test(line)) == {name: outcome}
 
 
+MIXED = """\
+running 3 tests
+test a::panics - should panic ... test b ... test src/lib.rs - c (line 5) ...{space}
+okok
+
+FAILED
+
+failures:
+    {failed}
+
+test result: FAILED. 2 passed; 1 failed; {ignored} ignored; 0 measured
+"""
+
+
+@pytest.mark.parametrize("failed", ["a::panics - should panic", "b", "src/lib.rs - c (line 5)"])
+def test_of_tests_on_one_line_those_that_are_not_listed_as_failed_passed(failed: str) -> None:
+    results = read_cargo_test(MIXED.format(space=" ", failed=failed, ignored=0))
+
+    tests = ("a::panics", "b", "src/lib.rs - c (line 5)")
+    assert words(results) == {name: "failed" if failed.startswith(name) else "passed" for name in tests}
+    assert results is not None
+    assert not results.truncated
+
+
+def test_of_tests_on_one_line_nobody_knows_which_was_ignored() -> None:
+    results = read_cargo_test(MIXED.format(space=" ", failed="b", ignored=1))
+
+    assert words(results) == {"b": "failed"}
+    assert results is not None
+    assert results.truncated
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -78,3 +78,12 @@ def test_a_byte_order_mark_and_broken_text_are_harmless() -> None:
 )
 def test_a_file_without_tests(data: bytes) -> None:
     assert read_ctrf(data) is None
+
+
+@pytest.mark.parametrize(("tool", "outcome"), [("pytest", "failed"), ("jest", "passed")])
+def test_pytests_attempts_are_the_parameters_of_one_test_and_one_that_failed_is_not_lost(
+    tool: str, outcome: str
+) -> None:
+    test = {"name": "a", "status": "passed", "retryAttempts": [7, {"status": "passed"}, {"status": "failed"}]}
+    document = {"results": {"tool": {"name": tool}, "tests": [test]}}
+    assert words(read_ctrf(json.dumps(document).encode())) == {"a": outcome}

@@ -166,3 +166,21 @@ def test_events(text: str, outcomes: dict[str, str], truncated: bool) -> None:
 
 def test_other_lines_with_actions_are_no_events() -> None:
     assert read_go_json('"Action"\n{"Action": "pause", "Test": "a"}\n') is None
+
+
+@pytest.mark.parametrize(
+    ("action", "output", "outcome"),
+    [
+        ("fail", "panic: no way\n", "error"),
+        ("pass", "panic: no way\n", "passed"),  # a test may print anything
+        ("fail", "no way\n", "passed"),  # another one failed
+    ],
+)
+def test_a_test_that_passed_with_a_panic_as_its_package_failed_is_an_error(
+    action: str, output: str, outcome: str
+) -> None:
+    """As Go before 1.15 tells a panic."""
+    told = [{"Action": "run"}, {"Action": "output", "Output": output}, {"Action": "pass"}]
+    events = [*({**event, "Test": "TestA"} for event in told), {"Action": action}]
+    results = read_go_json("\n".join(json.dumps({**event, "Package": "p"}) for event in events))
+    assert words(results) == {"p.TestA": outcome}

@@ -1,9 +1,16 @@
 """The readers on real output of their programs, whole and cut."""
 
+from collections.abc import Callable
+
 import pytest
 
 from nemo_gym.rollout_compare.explain.triage import read_test_file, read_tests
-from nemo_gym.rollout_compare.explain.triage.js_json import failure_messages
+from nemo_gym.rollout_compare.explain.triage.js_json import failure_messages, read_js_json
+from nemo_gym.rollout_compare.explain.triage.maven_text import read_maven
+from nemo_gym.rollout_compare.explain.triage.nextest_text import read_nextest
+from nemo_gym.rollout_compare.explain.triage.results import TestResults
+from nemo_gym.rollout_compare.explain.triage.rspec_text import read_rspec
+from nemo_gym.rollout_compare.explain.triage.tree_text import read_tree
 from tests.triage_support import SAMPLES, sample, words
 
 MONEY = {
@@ -266,3 +273,48 @@ def test_lines_as_documents_show_them(text: str, expected: dict[str, str], whole
     assert words(results) == expected
     assert results is not None
     assert results.truncated is not whole
+
+
+SLOW = "        PASS [   0.005s] shop adds\n        SLOW [> 60.000s] shop waits\n"
+COUNTS = "Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.2 s"
+LONG = "x" * 301
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "expected"),
+    [
+        (read_nextest, SLOW, {"shop adds": "passed"}),
+        (read_nextest, f"{SLOW}        FAIL [  61.000s] shop waits\n", {"shop adds": "passed", "shop waits": "failed"}),
+        (read_maven, f"Tests run: 1, {COUNTS} -- in a.B\nTests run: 2, {COUNTS}\n", {"a.B": "passed"}),
+        (read_maven, f"Tests run: 2, {COUNTS}\nRunning a.B\nTests run: 1, {COUNTS}\n", {"a.B": "passed"}),
+        (read_maven, f"[ERROR] no test at all <<< FAILURE!\nTests run: 1, {COUNTS} -- in a.B\n", {"a.B": "passed"}),
+        (
+            read_rspec,
+            f"Money\n  Warning: a gem is old\n  adds\n  {LONG}\n\nFinished in 0.1 seconds\n1 example, 0 failures\n",
+            {"Money adds": "passed"},
+        ),
+        (read_tree, f"{LONG}\n  \u2713 adds\n\n  1 passing (3ms)\n", {"adds": "passed"}),
+        (read_tree, "money\n  \u2713 adds\n\n  1 passing (3ms)\n", {"money > adds": "passed"}),
+        (
+            read_js_json,
+            """{"stats": {}, "tests": [7, {"title": "a", "err": {}}, {"title": "b"}, {"err": {}}],
+            "pending": [7, {"fullTitle": 7}, {"fullTitle": "c"}]}""",
+            {"a": "passed", "c": "skipped"},
+        ),
+    ],
+    ids=[
+        "nextest: slow",
+        "nextest: slow, then failed",
+        "maven: counts of no class",
+        "maven: counts before a class",
+        "maven: a mark without a time",
+        "rspec",
+        "tree: a line too long for a suite",
+        "tree: a suite",
+        "json",
+    ],
+)
+def test_lines_that_name_no_test_are_left_out(
+    read: Callable[[str], TestResults | None], text: str, expected: dict[str, str]
+) -> None:
+    assert words(read(text)) == expected

@@ -156,3 +156,8 @@ def test_a_long_message_is_cut_between_words() -> None:
 
 def test_it_is_one_printable_line() -> None:
     assert signature("ValueError: a\x07b\x0bc\ud800d\u202e") == "ValueError: a\\x<n>b\\x<n>bc\\ud<n>d\\u<n>e"
+
+
+def test_the_json_of_a_test_program_says_why_its_first_failed_test_failed() -> None:
+    failed = [{"title": title, "err": {"message": title, "name": "TypeError"}} for title in ("no rate", "no tax")]
+    assert signature(json.dumps({"stats": {}, "tests": [{"title": "a", "err": {}}, *failed]})) == "TypeError: no rate"

@@ -345,3 +345,9 @@ def test_of_columns_without_a_score_the_prompt_is_none_of_the_candidates(tmp_pat
     )
     choice = "--reward NAME takes one of: t (1 row), v (1 row), y.z (1 row)\n"
     assert_refused(compare(path, path, "--format", "table"), choice)
+
+
+def test_what_is_not_a_row_does_not_count_among_the_scores_to_choose_from(tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    path.write_text('[{"id": "a", "correct": true, "accuracy": 0.5}, 7, {"id": "b", "correct": false}]')
+    assert_refused(compare(path, path), "--reward NAME takes one of: correct (2 rows), accuracy (1 row)")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nemo_gym.rollout_compare import compare_rollouts
-from nemo_gym.rollout_compare.report.terminal.flips import cluster_lines, flip_lines
+from nemo_gym.rollout_compare.report.terminal.flips import cluster_lines, flip_lines, other_reason_lines
 from nemo_gym.rollout_compare.report.terminal.text import Shown, report_lines
 from nemo_gym.rollout_compare.schema import (
     Category,
@@ -18,6 +18,7 @@ from nemo_gym.rollout_compare.schema import (
     Mark,
     Mask,
     MaskKind,
+    OtherReasons,
     Repeats,
     Side,
     TaskComparison,
@@ -206,6 +207,24 @@ def test_signatures_that_several_flips_have_in_common() -> None:
 @pytest.mark.parametrize("clusters", [[], [Cluster("alone", 1, 0, ("c",))]])
 def test_flips_that_have_nothing_in_common_have_no_such_section(clusters: list[Cluster]) -> None:
     assert list(cluster_lines(clusters)) == []
+
+
+# Failing on both sides
+
+
+def test_tasks_that_fail_for_another_reason_are_told_by_ten_pairs_of_reasons() -> None:
+    groups = [OtherReasons(f"Old{n}", f"New{n}", (f"a{n}", f"b{n}")) for n in range(12)]
+    told = [[f"2 tasks: New{n}", f"    before: Old{n}", f"    a{n}, b{n}"] for n in range(12)]
+    ten = [line for group in told[:10] for line in group]
+    title = "## Failing on both sides for another reason"
+    assert list(other_reason_lines([])) == []
+    assert list(other_reason_lines(groups[:10])) == ["", f"{title} (20)", *ten]
+    assert list(other_reason_lines(groups[:11])) == [
+        "", f"{title} (22)", *ten, "... and 2 more tasks with 1 other pair of reasons",
+    ]  # fmt: skip
+    assert list(other_reason_lines(groups)) == [
+        "", f"{title} (24)", *ten, "... and 4 more tasks with 2 other pairs of reasons",
+    ]  # fmt: skip
 
 
 # The whole report

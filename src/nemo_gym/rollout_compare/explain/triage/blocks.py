@@ -150,7 +150,9 @@ class Reader:
             self._go_test, self._go_failed = test, word == "FAIL"
             if word == "FAIL":
                 yield from (ErrorLine(Weight.OWN, message) for message in logs[:1])
-        elif log := _GO_LOG.match(line):
+        else:
+            log = _GO_LOG.match(line)
+            assert log is not None  # no other line is of Go
             testify = _TESTIFY.match(self._said[min(self._at + 1, len(self._said) - 1)])
             message = log["message"].strip() or (testify["message"] if testify else "")
             if self._go_failed and message:
@@ -229,10 +231,11 @@ class Reader:
     def _yaml_name(self) -> str:
         """The exception's name, which `node --test` tells after its message."""
         for line in self._said[self._at : self._at + _TAP_LINES]:
-            name = line.strip().removeprefix("name: ").strip("'")
-            if name != line.strip():
+            text = line.strip()
+            if text.startswith("name: "):
+                name = text.removeprefix("name: ").strip("'")
                 return f"{name}: " if is_exception(name) else ""
-            if line.strip() == "...":
+            if text == "...":
                 break
         return ""
 

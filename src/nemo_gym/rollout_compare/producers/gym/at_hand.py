@@ -62,10 +62,9 @@ class RowsAtHand(Struct, frozen=True, eq=False):
             rows = list(group)
             try:
                 batch = _batch(rows, first, key, failed=failed)
-            except (CompareInputError, RecursionError):
-                for i, row in enumerate(rows):
-                    _check(row, first + i, key)
-                raise
+            except (CompareInputError, RecursionError) as error:
+                faults = (_fault_of(row, first + i, key) for i, row in enumerate(rows))
+                raise next(filter(None, faults), error) from None
             yield Part(batch, shard, failed)
             first += len(rows)
 
@@ -94,10 +93,12 @@ def _batch(rows: Sequence[Row], first: int, key: str | None, *, failed: bool = F
         )
 
 
-def _check(row: Row, number: int, key: str | None) -> None:
+def _fault_of(row: Row, number: int, key: str | None) -> CompareInputError | None:
+    """What is wrong with a row, if anything is."""
     try:
         _batch([row], number, key)
     except CompareInputError as error:
-        raise CompareInputError(f"row {number + 1}: {error} (task {label_for_message(row, key)})") from None
+        return CompareInputError(f"row {number + 1}: {error} (task {label_for_message(row, key)})")
     except RecursionError:
-        raise CompareInputError(f"row {number + 1}: {TOO_DEEP}") from None
+        return CompareInputError(f"row {number + 1}: {TOO_DEEP}")
+    return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, BinaryIO
@@ -45,9 +46,9 @@ class TableSource(WholeFile, frozen=True):
         """The columns that may name the task."""
         return self.reader.fields(key)
 
+    @abstractmethod
     def rows(self, piece: Any) -> Iterator[Numbered]:
         """The rows of a piece."""
-        raise NotImplementedError
 
     def batches(
         self, piece: Any, plan: Plan, wanted: Callable[[], Sequence[str]], on_bytes: Callable[[int], None]

@@ -97,12 +97,12 @@ def _without_evidence(told: dict[str, Any], room: int) -> list[str]:
     for flip in reversed(flips):
         if room >= 0:
             break
-        for side in ("old", "new"):
-            if flip[side] and flip[side]["lines"]:
-                room += len(safe.as_json(flip[side]["lines"]).encode())
-                flip[side]["lines"] = []
-                flip[side]["why"] = "left out to keep the page small"
-        emptied += 1
+        told_by = [flip[side] for side in ("old", "new") if flip[side] and flip[side]["lines"]]
+        for evidence in told_by:
+            room += len(safe.as_json(evidence["lines"]).encode())
+            evidence["lines"] = []
+            evidence["why"] = "left out to keep the page small"
+        emptied += bool(told_by)
     return (
         [f"The verifier output of {counted(emptied, 'flip')} was left out to keep the page small."] if emptied else []
     )
