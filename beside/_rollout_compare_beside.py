@@ -63,7 +63,8 @@ def _end(_number: int, _frame: object) -> None:
 
 
 def _end_on_interrupt() -> None:
-    import _signal  # the part of `signal` in C: the whole loads `enum`, and an interrupt may come meanwhile
+    # The part of `signal` in C: the whole loads `enum`, and an interrupt may come meanwhile.
+    import _signal  # type: ignore[import-not-found]  # no stubs
 
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
         _signal.signal(_signal.SIGINT, _end)

@@ -103,7 +103,12 @@ except KeyboardInterrupt:
     print("KeyboardInterrupt")
 """
 
-OURS = ["/bin/gym dev compare a b", "/bin/gym --json dev compare a b", "/x/rollout-compare", "-m nemo_gym.rollout_compare"]
+OURS = [
+    "/bin/gym dev compare a b",
+    "/bin/gym --json dev compare a b",
+    "/x/rollout-compare",
+    "-m nemo_gym.rollout_compare",
+]
 OTHERS = ["/bin/gym eval run", "/bin/gym", "-m nemo_gym.other", "compare.py gym dev compare", ""]
 
 
@@ -131,4 +136,4 @@ def test_an_interrupt_that_is_ignored_stays_so() -> None:
 
 def test_the_path_file_is_read_before_those_of_most_packages() -> None:
     (path_file,) = BESIDE.glob("*.pth")
-    assert path_file.name < "a1_coverage.pth" < "distutils-precedence.pth"
+    assert path_file.name < min("a1_coverage.pth", "distutils-precedence.pth")

@@ -106,7 +106,7 @@ class JsonLines(Struct, frozen=True):
             try:
                 batch = self._batch(block.lines, block.numbers, block.offsets, fields, plan)
             except (CompareInputError, RecursionError):
-                for one in self._one_by_one(block, fields, plan):
+                for one in self._in_halves(block, range(len(block.lines)), fields, plan):
                     yield one
                     if one.faults and not plan.skip_bad_lines:
                         return
@@ -124,19 +124,33 @@ class JsonLines(Struct, frozen=True):
         """What a row's task is called in messages, as far as it can be told."""
         raise NotImplementedError
 
-    def _one_by_one(self, block: Block, fields: tuple[str, ...], plan: Plan) -> Iterator[Batch]:
-        """The rows and the faults of a block in which some line is not a row."""
-        last = len(block.lines) - 1
-        for i, (number, offset, line) in enumerate(zip(block.numbers, block.offsets, block.lines, strict=True)):
-            if isinstance(line, LongLine):
-                yield no_rows([Fault(number, line.reason)], number)
-                continue
+    def _in_halves(self, block: Block, part: range, fields: tuple[str, ...], plan: Plan) -> Iterator[Batch]:
+        """The rows and the faults of a part of a block in which some line is not a row, in their order.
+
+        The part is halved until either half is without a fault or a single line: few bad lines cost little more than
+        none.
+        """
+        middle = len(part) // 2
+        for half in (part[:middle], part[middle:]) if middle else (part,):
+            lines = slice(half.start, half.stop)
             try:
-                yield self._batch([line], [number], [offset], fields, plan)
+                batch = self._batch(block.lines[lines], block.numbers[lines], block.offsets[lines], fields, plan)
             except (CompareInputError, RecursionError) as error:
-                begins, ends = block.begins_file and not i, block.ends_unfinished and i == last
-                reason = self.reason_for(error, bytes(line), plan.key, begins_file=begins, unfinished=ends)
-                yield no_rows([Fault(number, reason)], number)
+                if len(half) == 1:
+                    yield self._fault(block, half.start, error, plan)
+                else:
+                    yield from self._in_halves(block, half, fields, plan)
+            else:
+                yield batch
+
+    def _fault(self, block: Block, i: int, error: Exception, plan: Plan) -> Batch:
+        """A line that is not a row, by its place in the block."""
+        line, number = block.lines[i], block.numbers[i]
+        if isinstance(line, LongLine):
+            return no_rows([Fault(number, line.reason)], number)
+        begins, ends = block.begins_file and not i, block.ends_unfinished and i == len(block.lines) - 1
+        reason = self.reason_for(error, bytes(line), plan.key, begins_file=begins, unfinished=ends)
+        return no_rows([Fault(number, reason)], number)
 
     def reason_for(self, error: Exception, line: bytes, key: str | None, *, begins_file: bool, unfinished: bool) -> str:
         """Why a line was refused, with its task as far as it can be told; what it may mean when the file ends there."""
