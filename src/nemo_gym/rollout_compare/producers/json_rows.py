@@ -44,7 +44,7 @@ class LineTooLong(InvalidLine):
     """A line is longer than a line may be."""
 
 
-def parse_object(line: bytes) -> dict[str, Any]:
+def parse_object(line: bytes | memoryview) -> dict[str, Any]:
     """The whole row, by the rules of `json.loads`: the plain decoder.
 
     Invalid UTF-8 becomes U+FFFD. An integer of more digits than Python converts is kept as text.
@@ -56,7 +56,7 @@ def parse_object(line: bytes) -> dict[str, Any]:
         raise InvalidLine(f"invalid JSON ({TOO_DEEP})")
     try:
         with room_for_rows():
-            value = json.loads(line.decode("utf-8", "replace"), parse_int=_integer)
+            value = json.loads(str(line, "utf-8", "replace"), parse_int=_integer)
     except json.JSONDecodeError as error:
         raise InvalidLine(f"invalid JSON ({_what_is_wrong(error)})") from None
     if not isinstance(value, dict):
@@ -117,7 +117,7 @@ class RowDecoder:
                 return tuple(value for (value,) in self._fast.columns([line]))
             except REFUSALS:
                 pass
-        return self.pick(parse_object(bytes(line)))
+        return self.pick(parse_object(line))
 
     def columns(self, lines: Sequence[bytes | memoryview]) -> list[Sequence[Any]]:
         """For each path the values of all lines, or `InvalidLine` for any of them."""

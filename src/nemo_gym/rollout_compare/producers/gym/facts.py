@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from nemo_gym.rollout_compare.producers.gym.fields import COMPLETED_PATH, FAULT_PATHS, KEY_CANDIDATES, RESULT_PATHS
 from nemo_gym.rollout_compare.producers.json_rows import dig
 from nemo_gym.rollout_compare.schema import (
+    MOST_CHARACTERS,
     CompareInputError,
     Mark,
     Mask,
@@ -154,6 +155,8 @@ def _last_line(value: Any) -> str:
 
 def _shown(value: Any) -> str:
     """A value as Python shows it, but never longer than a line can bear."""
+    if isinstance(value, str) and len(value) > MOST_CHARACTERS:
+        return f"{repr(value[:_SHOWN_VALUE_LIMIT])[:_SHOWN_VALUE_LIMIT]}... ({len(value)} characters)"
     try:
         text = repr(value)
     except (ValueError, RecursionError):  # more digits, or deeper, than Python shows
