@@ -55,6 +55,15 @@ def memory_of(command: Command) -> Memory:
     return Memory(largest, max(largest, together))
 
 
+def peak_of(command: Command) -> tuple[int, int]:
+    """The peak of a command's largest process in bytes, and the exit status: the command may fail."""
+    quiet = subprocess.DEVNULL
+    process = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_maxrss * 1024, process.returncode
+
+
 def times_in_turn(commands: Mapping[str, Command], rounds: int) -> dict[str, list[float]]:
     """Seconds of each command in each round; a round runs every command once."""
     seconds: dict[str, list[float]] = {name: [] for name in commands}

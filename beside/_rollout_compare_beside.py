@@ -7,8 +7,8 @@ folder would then hide it. And where it is found, Python looks for `nemo_gym.rol
 A path file beside this module installs the finder below whenever Python starts. It acts on one name and changes nothing
 where nemo-gym is not installed.
 
-It also lets an interrupt end this project's own commands without a traceback from their first moment on, long before
-their own modules are loaded. No other program is touched.
+It also lets an interrupt end this project's own commands without a traceback as soon as Python reads path files, long
+before their own modules are loaded. No other program is touched.
 """
 
 from __future__ import annotations
@@ -63,10 +63,11 @@ def _end(_number: int, _frame: object) -> None:
 
 
 def _end_on_interrupt() -> None:
-    import signal
+    # The part of `signal` in C: the whole loads `enum`, and an interrupt may come meanwhile.
+    import _signal  # type: ignore[import-not-found]  # no stubs
 
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _end)
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _end)
 
 
 def install() -> None:

@@ -182,15 +182,21 @@ def run_trial(trial: Trial, temporary: Path, outputs: Path) -> Ended:
     )
     trial.during(program)
     report, said = program.communicate(timeout=120)
-    return Ended(program.returncode, "; ".join(faults_of(trial, program, report or b"", said, [temporary, outputs])))
+    wrong = faults_of(trial, program, report or b"", said, [temporary, outputs])
+    return Ended(shown_status(program.returncode), "; ".join(wrong))
+
+
+def shown_status(code: int) -> int:
+    """The status as a shell shows it: a program that a signal ended before it had a handler, by its number too."""
+    return 128 - code if code < 0 else code
 
 
 def faults_of(
     trial: Trial, program: subprocess.Popen[bytes], report: bytes, said: bytes, folders: list[Path]
 ) -> Iterator[str]:
     """What is wrong with how a trial ended."""
-    status = program.returncode
-    if status not in trial.ends and status != -signal.SIGKILL:
+    status = shown_status(program.returncode)
+    if status not in trial.ends and status != 128 + signal.SIGKILL:
         yield f"status {status}"
     lines = said.decode("utf-8", "replace").splitlines()
     quiet = status in (0, 129, 130, 143)

@@ -2,7 +2,7 @@
 """Compare made-up pairs of runs, each changed a little, and check what must hold of any comparison.
 
     fuzz.py --seconds 20                        what CI does
-    fuzz.py --seconds 3600 --also python3.13    by hand; the other Python needs the package's dependencies
+    fuzz.py --seconds 3600 --also python3.13    by hand; the other Python needs the package's and jsonschema
     fuzz.py --seed 7 --only 1234                one pair again; its files stay in the folder that is named
 
 Checked of each pair: it ends in a report or in one error line, never in an exception; the JSON is valid by its schema;
@@ -40,6 +40,7 @@ from nemo_gym.rollout_compare.engine import reading
 OTHERS = ("bz2", "lzma", "backports.zstd")
 PIECES = (1, 2, 17, 100, 1000)
 MOST_PIECES = 100
+READY = "ready\n"
 SCHEMA = jsonschema.Draft202012Validator(summary_schema())
 
 
@@ -196,6 +197,9 @@ class Other:
         self._process = subprocess.Popen(
             [python, __file__, "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
         )
+        assert self._process.stdout
+        if self._process.stdout.readline() != READY:
+            raise SystemExit(f"error: {python} cannot compare; it needs this package's dependencies and jsonschema")
 
     def compare(self, old: Path, new: Path) -> Said:
         """What it says of a pair."""
@@ -207,6 +211,7 @@ class Other:
 
 def serve() -> None:
     """Be the other Python."""
+    print(READY, end="", flush=True)
     for line in sys.stdin:
         old, new = json.loads(line)
         print(json.dumps(compare(Path(old), Path(new), "--jobs", "1")), flush=True)

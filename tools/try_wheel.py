@@ -20,7 +20,7 @@ from environment import Environment, check
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "terminal-bench"
 INPUTS = [str(EXAMPLE / "old" / "rollouts.jsonl"), str(EXAMPLE / "new" / "rollouts.jsonl")]
 PACKAGE = "nemo_gym/rollout_compare"
-BESIDE = ["_rollout_compare_beside.py", "nemo_gym/rollout_compare.txt", "rollout_compare_beside.pth"]
+BESIDE = ["_rollout_compare_beside.pth", "_rollout_compare_beside.py", "nemo_gym/rollout_compare.txt"]
 
 FIND_FILES = """
 import importlib.resources

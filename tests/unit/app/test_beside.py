@@ -83,8 +83,57 @@ def test_the_path_file_installs_it_once_and_for_one_name_alone(monkeypatch: pyte
     monkeypatch.setitem(sys.modules, "_rollout_compare_beside", module)
     monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
     for _ in range(2):
-        exec((BESIDE / "rollout_compare_beside.pth").read_text("utf-8"))  # noqa: S102  # as Python does with it
+        exec((BESIDE / "_rollout_compare_beside.pth").read_text("utf-8"))  # noqa: S102  # as Python does with it
     finder = module.NemoGymFinder
     assert sys.meta_path.index(finder) == 0
     assert sys.meta_path.count(finder) == 1
     assert [finder.find_spec(name) for name in ("json", "nemo_gym.rollout_compare", "nemo", "")] == [None] * 4
+
+
+#: A program of these words, interrupted when its path file has been read.
+INTERRUPTED = """
+import _signal, os, sys
+sys.orig_argv = ["python", *sys.argv[1:]]
+{before}
+import _rollout_compare_beside; _rollout_compare_beside.install()
+print("signal" in sys.modules, flush=True)
+try:
+    os.kill(os.getpid(), _signal.SIGINT)
+except KeyboardInterrupt:
+    print("KeyboardInterrupt")
+"""
+
+OURS = [
+    "/bin/gym dev compare a b",
+    "/bin/gym --json dev compare a b",
+    "/x/rollout-compare",
+    "-m nemo_gym.rollout_compare",
+]
+OTHERS = ["/bin/gym eval run", "/bin/gym", "-m nemo_gym.other", "compare.py gym dev compare", ""]
+
+
+def interrupted(words: str, before: str = "") -> tuple[int, str, str]:
+    """How a program ends that is started by these words: its status and what it prints."""
+    script = f"import sys; sys.path.append({str(BESIDE)!r})\n{INTERRUPTED.format(before=before)}"
+    command = [sys.executable, "-I", "-S", "-c", script, *words.split()]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("words", OURS)
+def test_an_interrupt_ends_our_commands_quietly_before_anything_else_is_loaded(words: str) -> None:
+    assert interrupted(words) == (130, "False\n", "")
+
+
+@pytest.mark.parametrize("words", OTHERS)
+def test_an_interrupt_of_another_program_is_as_it_was(words: str) -> None:
+    assert interrupted(words) == (0, "False\nKeyboardInterrupt\n", "")
+
+
+def test_an_interrupt_that_is_ignored_stays_so() -> None:
+    assert interrupted(OURS[0], "_signal.signal(_signal.SIGINT, _signal.SIG_IGN)") == (0, "False\n", "")
+
+
+def test_the_path_file_is_read_before_those_of_most_packages() -> None:
+    (path_file,) = BESIDE.glob("*.pth")
+    assert path_file.name < min("a1_coverage.pth", "distutils-precedence.pth")

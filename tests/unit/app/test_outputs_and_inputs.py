@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -110,6 +111,75 @@ def test_a_log_that_a_flip_quotes_stays(option: str, tail: str) -> None:
         done = compare("old.jsonl", "new.jsonl", option, named, "--tail", tail)
         assert_refused(done, f"cannot write {named}: the report quotes it")
     assert files() == before
+
+
+@pytest.mark.parametrize("name", ["ctrf.json", "junit.xml", "test_report.json"])
+@pytest.mark.parametrize("option", ["--json", "--junit", "--markdown"])
+def test_a_report_of_tests_beside_a_log_stays(name: str, option: str) -> None:
+    put(f"logs/{name}", "<testsuites/>")
+    before = files()
+    assert_refused(compare("old.jsonl", "new.jsonl", option, f"logs/{name}"), f"cannot write logs/{name}: the report ")
+    Path("logs/test-stdout.txt").unlink()  # then the row has no output but that
+    assert_refused(compare("old.jsonl", "new.jsonl", option, f"logs/{name}"), f"cannot write logs/{name}: the report ")
+    assert compare("old.jsonl", "new.jsonl", option, "logs/summary.txt").status == 0
+    assert {**before, "logs/summary.txt": b""}.keys() == {*files(), "logs/test-stdout.txt"}
+    assert files()[f"logs/{name}"] == b"<testsuites/>"
+
+
+def test_a_log_with_another_name_is_read_for_its_own_run_alone() -> None:
+    put("secret.txt", "secret words\n")
+    for run in ("mine", "theirs"):
+        Path(run).mkdir()
+    write_rows(Path("mine/run.jsonl"), [{"task_id": "a", "reward": 1}])
+    write_rows(Path("theirs/run.jsonl"), [{"task_id": "a", "reward": 0, "verifier_logs_dir": "hard.txt"}])
+    Path("mine/hard.txt").hardlink_to("secret.txt")
+    assert "it has another name, and lies outside its run's folder" in compare("mine", "theirs").stdout
+    Path("mine/hard.txt").rename("theirs/hard.txt")
+    assert "secret words" in compare("mine", "theirs").stdout
+
+
+HARBOR = {"task_name": "a", "trial_name": "a__1", "verifier_result": {"rewards": {"reward": 1}}, "config": {}}
+
+
+@pytest.mark.parametrize(
+    ("named", "is_read"),
+    [
+        ("job/a__1/summary.json", True),
+        ("job/b__1/result.json", True),
+        ("job/summary.json", False),
+        ("job/reports/summary.json", False),
+        ("summary.json", False),
+    ],
+)
+def test_what_a_folder_of_trials_would_hold(named: str, is_read: bool) -> None:
+    put("job/a__1/result.json", json.dumps(HARBOR))
+    put("job/a__1/config.json", "{}")
+    put("job/config.json", "{}")
+    Path(named).parent.mkdir(exist_ok=True, parents=True)
+    done = compare("job", "job", "--json", named)
+    if is_read:
+        assert_refused(done, f"cannot write {named}: it would be read as a file of the run")
+    else:
+        assert (done.status, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("run", "named", "is_read"),
+    [
+        ("parts/*.csv", "parts/b.csv", True),
+        ("parts/*.csv", "b.csv", False),
+        ("parts", "parts/b.csv", True),
+        ("parts", "parts/b.json", False),
+        ("parts/a.csv", "parts/b.csv", False),
+    ],
+)
+def test_what_a_folder_or_a_pattern_of_tables_would_hold(run: str, named: str, is_read: bool) -> None:
+    put("parts/a.csv", "task_id,reward\na,1\n")
+    done = compare(run, run, "--format", "table", "--json" if named.endswith("json") else "--table", named)
+    if is_read:
+        assert_refused(done, f"cannot write {named}: it would be read as a file of the run")
+    else:
+        assert (done.status, done.stderr) == (0, "")
 
 
 def test_a_file_that_nobody_may_write_stays_though_its_folder_may_be_written() -> None:

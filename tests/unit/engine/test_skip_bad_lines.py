@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nemo_gym.rollout_compare import RolloutCompareConfig, run_compare
+from nemo_gym.rollout_compare.files import Line
+from nemo_gym.rollout_compare.producers import Plan, locate_run
+from nemo_gym.rollout_compare.producers.json_lines import RowsFile
+from nemo_gym.rollout_compare.schema import Batch
 from tests.support import Done, assert_refused, compare, write_rows
 
 GOOD = '{"task_id": "a", "reward": 1}'
@@ -134,3 +139,29 @@ def test_a_script_may_ask_for_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_compare(RolloutCompareConfig(**pair, skip_bad_lines=True)) == 0
     assert "note: new.jsonl: 1 line " in capsys.readouterr().out
     assert run_compare(RolloutCompareConfig(**pair)) == 1
+
+
+@pytest.mark.parametrize("bad", [[], [1], [64], [1, 2, 33, 64], list(range(1, 65, 2)), list(range(1, 65))])
+def test_few_bad_lines_of_a_block_cost_little_more_than_none(bad: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    put("new.jsonl", *("[]" if number in bad else GOOD for number in range(1, 65)))
+    asked: list[int] = []
+    batch = RowsFile._batch
+
+    def counted(self: RowsFile, lines: Sequence[Line], *others: Any) -> Batch:
+        asked.append(len(lines))
+        return batch(self, lines, *others)
+
+    monkeypatch.setattr(RowsFile, "_batch", counted)
+    with locate_run("new.jsonl", "rollouts").opened() as run:
+        source = run.shards[0].main
+        [piece] = source.pieces(1 << 20)
+        found = list(source.batches(piece, Plan(skip_bad_lines=True), source.fields(None).all, lambda _: None))
+    assert [fault.line for one in found for fault in one.faults] == bad
+    assert [line for one in found for line in one.lines] == [line for line in range(1, 65) if line not in bad]
+    assert len(asked) <= 1 + 2 * len(bad) * 6  # 64 lines are halved six times
+
+
+def test_the_first_bad_line_ends_it_whichever_half_it_is_in() -> None:
+    for bad in range(1, 9):
+        put("new.jsonl", *("[]" if number >= bad else GOOD for number in range(1, 9)))
+        assert_refused(compare("old.jsonl", "new.jsonl"), f"new.jsonl:{bad}: expected a JSON object per line")

@@ -13,6 +13,7 @@ import pytest
 
 from nemo_gym.rollout_compare.explain import logs as logs_module
 from nemo_gym.rollout_compare.explain.logs import LogRoots, LogUnavailable, read_log, read_reports
+from nemo_gym.rollout_compare.schema import CompareInputError
 from tests.support import run, write_rows
 
 DEAD = "/home/somebody/runs/2031/logs/task-7"
@@ -336,5 +337,29 @@ def test_a_log_with_another_name_is_read_under_the_runs_own_folder_alone(folder:
     (folder / "other.txt").hardlink_to("outside/test-stdout.txt")
     assert where("logs/other.txt", roots()) == "run/logs/other.txt"
     assert where(str(Path("outside").resolve()), roots()).endswith(
-        "it has another name, and lies outside the runs' folders"
+        "it has another name, and lies outside its run's folder"
     )
+
+
+def test_a_file_with_another_name_is_not_read_under_the_other_runs_folder(folder: Path) -> None:
+    put("outside/test-stdout.txt", "said\n")
+    (folder / "test-stdout.txt").unlink(missing_ok=True)
+    (folder / "test-stdout.txt").hardlink_to("outside/test-stdout.txt")
+    (folder / "a.xml").hardlink_to("outside/test-stdout.txt")
+    own, others = LogRoots((Path("run"),), own=(Path("run"),)), LogRoots((Path("run"),), own=(Path("mine"),))
+    assert where("logs", own) == "run/logs/test-stdout.txt"
+    assert read_reports("logs", own).parsed(lambda _, data: data) == [("a.xml", b"said\n")]
+    assert where("logs", others).endswith("it has another name, and lies outside its run's folder")
+    assert read_reports("logs", others).parsed(lambda _, data: data) == []
+
+
+@pytest.mark.parametrize("name", ["test-stdout.txt", "ctrf.json", "a.xml"])
+def test_an_output_is_never_read(folder: Path, name: str) -> None:
+    put(folder / "test-stdout.txt", "said\n")
+    put(folder / name, "said\n")
+    put("elsewhere", "")
+    Path("hard").hardlink_to(folder / name)
+    for output in (folder / name, Path("hard")):
+        read_by = LogRoots((Path("run"),), outputs=(Path("elsewhere"), Path("nowhere"), Path("nul\0"), output))
+        with pytest.raises(CompareInputError, match=f"^cannot write {output}: the report quotes it$"):
+            _ = [read_log("logs", read_by, 5).text, *read_reports("logs", read_by).files]

@@ -92,6 +92,21 @@ class TestParseObject:
         with pytest.raises(InvalidLine, match=r"^invalid JSON \(.+\)$"):
             parse_object(line)
 
+    @pytest.mark.parametrize(
+        ("line", "what"),
+        [
+            ('{"a": 1, }', "Illegal trailing comma before end of object: column 8"),
+            ('{"a": [1,\t]}', "Illegal trailing comma before end of array: column 9"),
+            ('{"a": [1,}', "Expecting value: column 10"),
+            ('{"a": 1,]', "Expecting property name enclosed in double quotes: column 9"),
+            ('{"a": ]', "Expecting value: column 7"),
+        ],
+    )
+    def test_a_comma_too_many_is_said_in_the_same_words_by_every_python(self, line: str, what: str) -> None:
+        with pytest.raises(InvalidLine) as refused:
+            parse_object(line.encode())
+        assert str(refused.value) == f"invalid JSON ({what})"
+
     @pytest.mark.parametrize("line", [b"[" * 100_000, b'{"a":' * 100_000, b"[" * 100_000 + b"]" * 100_000])
     def test_nesting_too_deep_is_invalid_json(self, line: bytes) -> None:
         with pytest.raises(InvalidLine, match=r"^invalid JSON \(nested too deeply\)$"):

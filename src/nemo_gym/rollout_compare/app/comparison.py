@@ -138,6 +138,7 @@ def compare_runs(
     explain: bool = True,
     watch: Watch = lambda _: nullcontext(),
     tell: Tell = lambda _: None,
+    outputs: Sequence[Path] = (),
 ) -> CompareResult:
     """Compare two runs that were found.
 
@@ -147,11 +148,13 @@ def compare_runs(
         explain: Whether it is looked up why tasks flipped.
         watch: Shows how far the reading has got.
         tell: Is told what is done after that.
+        outputs: What is written afterwards.
 
     Raises:
-        CompareInputError: An input cannot be read, is not a run, or has no field that tells its tasks apart.
+        CompareInputError: An input cannot be read, is not a run, or has no field that tells its tasks apart; or an
+            output is what a flip quotes.
     """
-    roots = log_roots_of(runs, options.logs_root)
+    roots = log_roots_of(runs, options.logs_root, outputs)
     keys = {Side.OLD: options.old_key or options.key, Side.NEW: options.new_key or options.key}
     rewards = {Side.OLD: options.old_reward or options.reward, Side.NEW: options.new_reward or options.reward}
     check_keys(keys.values())
@@ -219,7 +222,9 @@ def _tables(runs: Sequence[Run], plans: Sequence[Plan], jobs: int, watch: Watch,
     return tables
 
 
-def log_roots_of(runs: Mapping[Side, LocatedRun], named: Sequence[str]) -> dict[Side, LogRoots]:
+def log_roots_of(
+    runs: Mapping[Side, LocatedRun], named: Sequence[str], outputs: Sequence[Path] = ()
+) -> dict[Side, LogRoots]:
     """Where each side's logs are looked for: beside its own files, the other run's, and in the folders named.
 
     Raises:
@@ -236,7 +241,13 @@ def log_roots_of(runs: Mapping[Side, LocatedRun], named: Sequence[str]) -> dict[
         for side in [Side(which)] if one else Side:
             roots[side].append(root)
     return {
-        side: LogRoots(tuple(_distinct([*folders[side], *folders[side.other]])), tuple(roots[side])) for side in Side
+        side: LogRoots(
+            tuple(_distinct([*folders[side], *folders[side.other]])),
+            tuple(roots[side]),
+            tuple(folders[side]),
+            tuple(outputs),
+        )
+        for side in Side
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import TextIO
 from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.app.comparison import compare_runs, locate_runs
-from nemo_gym.rollout_compare.app.outputs import check_distinct, check_output, check_unquoted, write_file
+from nemo_gym.rollout_compare.app.outputs import check_distinct, check_output, write_file
 from nemo_gym.rollout_compare.app.progress import reading_progress, stage_names
 from nemo_gym.rollout_compare.app.streams import forget_stdout, guarded, is_utf8, print_lines, wants_color, write_stream
 from nemo_gym.rollout_compare.app.values import Options
@@ -74,11 +74,12 @@ def _no_collection() -> Iterator[None]:
 def _run(options: Options, out: TextIO, title: str) -> int:
     runs = locate_runs(options)
     outputs = _outputs(options)
-    _check_outputs(list(outputs.values()), runs.values(), options.allow, out)
+    paths = list(outputs.values())
+    named = zip((options.old_rollouts, options.new_rollouts), runs.values(), strict=True)
+    _check_outputs(paths, list(named), options.allow, out)
+    watch = partial(reading_progress, quiet=options.quiet)
     with stage_names(quiet=options.quiet) as tell:
-        result = compare_runs(runs, options, watch=partial(reading_progress, quiet=options.quiet), tell=tell)
-    for path in outputs.values():
-        check_unquoted(path, _quoted(result))
+        result = compare_runs(runs, options, watch=watch, tell=tell, outputs=paths)
     return _written(result, options, outputs, out, title)
 
 
@@ -137,21 +138,15 @@ def _other_output(options: Options) -> bool:
     return options.json_stdout or options.markdown == STDIN
 
 
-def _check_outputs(outputs: Sequence[Path], runs: Collection[LocatedRun], allow: str | None, out: TextIO) -> None:
-    inputs = [*(file for run in runs for file in run.files()), *([Path(allow)] if allow else ())]
+def _check_outputs(
+    outputs: Sequence[Path], runs: Sequence[tuple[str, LocatedRun]], allow: str | None, out: TextIO
+) -> None:
+    inputs = [*(file for _, run in runs for file in run.files()), *([Path(allow)] if allow else ())]
     for path in outputs:
         check_output(path, inputs, out)
-        if any(would_hold(run, path) for run in runs):
+        if any(would_hold(run, named, path) for named, run in runs):
             raise CompareInputError(f"cannot write {path}: it would be read as a file of the run")
     check_distinct(outputs)
-
-
-def _quoted(result: CompareResult) -> Iterator[str]:
-    """The files that the report quotes."""
-    for flip in result.flips:
-        for said in (flip.old, flip.new):
-            if said and said.source == "file" and said.path:
-                yield said.path
 
 
 def _printed(result: CompareResult, shown: Shown, out: TextIO, options: Options) -> Iterable[str]:

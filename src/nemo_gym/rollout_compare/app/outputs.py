@@ -56,21 +56,6 @@ def check_distinct(outputs: Sequence[Path]) -> None:
             raise CompareInputError(f"cannot write {path}: it is named for two outputs")
 
 
-def check_unquoted(path: Path, quoted: Iterable[str]) -> None:
-    """Refuse an output that would replace what the report quotes.
-
-    Args:
-        path: Where the output is to go.
-        quoted: The files.
-
-    Raises:
-        CompareInputError: It is one of them.
-    """
-    source = _same_file(path, map(Path, quoted))
-    if source is not None:
-        raise CompareInputError(f"cannot write {path}: the report quotes it")
-
-
 def _same_file(path: Path, inputs: Iterable[Path]) -> Path | None:
     """The input that a path leads to."""
     found = _status(path)

@@ -94,7 +94,7 @@ def _output(said: Said, roots: LogRoots, lines: int) -> Output:
             why = str(error)
     for path in said.files:
         try:
-            log = read_found(path, lines)
+            log = read_found(path, roots, lines)
             return Output(Evidence("file", log.path), log.text, not log.whole, said.logs, said.tests)
         except LogUnavailable as error:
             why = why or str(error)

@@ -150,6 +150,7 @@ def _read(tasks: Sequence[TaskRows], roots: Mapping[Side, LogRoots], tail: int) 
         else:
             shown = tail if tasks[i].comparison.winner and not number else 0
             found[i, side][number] = _finding(record, roots[side], shown, is_first=not number)
+        del record  # it may be as large as the next one
     return [_compared(task, found[i, Side.OLD], found[i, Side.NEW]) for i, task in enumerate(tasks)]
 
 

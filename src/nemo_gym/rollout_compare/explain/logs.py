@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from msgspec import Struct
 
+from nemo_gym.rollout_compare.schema import CompareInputError
 from nemo_gym.rollout_compare.text import first_of
 
 LOG_NAME = "test-stdout.txt"
@@ -58,10 +59,14 @@ class LogRoots(Struct, frozen=True):
     Attributes:
         folders: Those of the runs' files; relative paths are tried under the current folder, then under these.
         logs: Those that were named for logs, tried after them; absolute paths that are dead here are found again there.
+        own: Those of the side's own run, under which alone a file with several names is read; None for all `folders`.
+        outputs: What is written when all is read, and so must not be read itself.
     """
 
     folders: tuple[Path, ...]
     logs: tuple[Path, ...] = ()
+    own: tuple[Path, ...] | None = None
+    outputs: tuple[Path, ...] = ()
 
     def all(self) -> tuple[Path, ...]:
         """Every folder, in the order in which they are tried."""
@@ -75,6 +80,7 @@ def read_log(named: str, roots: LogRoots, lines: int) -> LogTail:
 
     Raises:
         LogUnavailable: It is nowhere, may not be read, or cannot be read.
+        CompareInputError: It is an output.
     """
     try:
         path = _find(named, roots)
@@ -86,18 +92,21 @@ def read_log(named: str, roots: LogRoots, lines: int) -> LogTail:
         return _tail(path, resolved, roots, lines)
     except OSError as error:
         raise LogUnavailable(f"cannot read {error.filename or named}: {error.strerror or error}") from None
+    except CompareInputError:
+        raise
     except (ValueError, RuntimeError) as error:  # a NUL in the path; a loop of links before Python 3.13
         raise LogUnavailable(f"cannot read {named}: {error}") from None
 
 
-def read_found(path: Path, lines: int) -> LogTail:
+def read_found(path: Path, roots: LogRoots, lines: int) -> LogTail:
     """The end of a log that a reader found in the run's own folder.
 
     Raises:
         LogUnavailable: It cannot be read any more.
+        CompareInputError: It is an output.
     """
     try:
-        return _tail(path, path.resolve(strict=True), LogRoots((path.parent,)), lines)
+        return _tail(path, path.resolve(strict=True), LogRoots((path.parent,), outputs=roots.outputs), lines)
     except OSError as error:
         raise LogUnavailable(f"cannot read {path}: {error.strerror or error}") from None
 
@@ -136,6 +145,8 @@ class Reports:
                     most = min(left, _REPORT_BYTES)
                     data = file.read(most)
                     self.complete = self.complete and not file.read(1)
+            except CompareInputError:
+                raise
             except (LogUnavailable, OSError, ValueError, RuntimeError):
                 self.complete = False
             else:
@@ -228,12 +239,23 @@ def _is_inside(resolved: Path, folders: Iterable[Path]) -> bool:
     return any(resolved.is_relative_to(folder.resolve()) for folder in folders)
 
 
+def _check_not_written(status: os.stat_result, outputs: Iterable[Path]) -> None:
+    for output in outputs:
+        with suppress(OSError, ValueError):
+            if os.path.samestat(status, os.stat(output)):
+                break
+    else:
+        return
+    raise CompareInputError(f"cannot write {output}: the report quotes it")
+
+
 @contextmanager
 def _opened(path: Path, resolved: Path, roots: LogRoots) -> Iterator[BinaryIO]:
     """A regular file; nothing else is ever opened."""
     status = os.stat(resolved)
-    if status.st_nlink > 1 and not _is_inside(resolved, roots.folders):
-        raise LogUnavailable(f"{path} is not read: it has another name, and lies outside the runs' folders")
+    _check_not_written(status, roots.outputs)
+    if status.st_nlink > 1 and not _is_inside(resolved, roots.folders if roots.own is None else roots.own):
+        raise LogUnavailable(f"{path} is not read: it has another name, and lies outside its run's folder")
     if stat.S_ISREG(status.st_mode):
         # It may be replaced between the check and here: no link is followed and no pipe waited for.
         descriptor = os.open(resolved, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)

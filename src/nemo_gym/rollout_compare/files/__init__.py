@@ -28,7 +28,7 @@ from nemo_gym.rollout_compare.files.lines import (
     iter_lines,
     pieces_of,
 )
-from nemo_gym.rollout_compare.files.locate import Layout, Located, locate, would_be_read
+from nemo_gym.rollout_compare.files.locate import Layout, Located, locate, would_be_read, would_match
 from nemo_gym.rollout_compare.files.signals import ALL, end_quietly, held_back, nothing_to_undo, undone_at_end
 
 __all__ = [
@@ -59,4 +59,5 @@ __all__ = [
     "reading",
     "undone_at_end",
     "would_be_read",
+    "would_match",
 ]

@@ -18,6 +18,7 @@ BLOCK_BYTES = 1 << 20
 BOM = b"\xef\xbb\xbf"
 
 _TAIL_BYTES = 1 << 16
+_PEEKED = 64
 _OBJECT_BEGINS = {ord("{")}
 
 # Lines are short where more of them end in so many bytes.
@@ -121,9 +122,9 @@ def iter_blocks(
             if lines:
                 lines = _before(piece.stop, offset, lines)
                 after = offset + sum(map(len, lines)) + len(lines)
-                yield _block(count.lines + 1, offset, lines, max_line)
-                count.lines += len(lines)
-                offset = after
+                begin, number = offset, count.lines + 1
+                offset, count.lines = after, count.lines + len(lines)
+                yield _block(number, begin, _taken(lines), max_line)
                 if piece.stop is not None and offset >= piece.stop:
                     return
             if begun.is_too_long():
@@ -143,25 +144,31 @@ class _Begun:
     """
 
     def __init__(self, max_line: int) -> None:
-        self._parts: list[bytes] = []
-        self._size = 0
+        self._begun: bytes | bytearray = b""
         self._most = max_line
         self.skipped = False
 
     def split(self, data: bytes) -> list[Line]:
         """The lines that end in the data, of which the first was begun before; the next one begins after them."""
-        lines, rest = _split(self._parts, data)
-        if lines:
-            self._parts, self._size = [], 0
-        self._parts.append(rest)
-        self._size += len(rest)
-        return lines
+        if len(self._begun) <= _SAMPLE_BYTES:
+            lines, self._begun = _split(bytes(self._begun), data)
+            return lines
+        end = data.find(b"\n")
+        if isinstance(self._begun, bytes):
+            self._begun = bytearray(self._begun)
+        if end < 0:
+            self._begun += data  # in its place: of a long line there is never a second copy
+            return []
+        self._begun += memoryview(data)[:end]
+        first = memoryview(self._begun)
+        lines, self._begun = _split(b"", data[end + 1 :])
+        return [first, *lines]
 
     def is_too_long(self) -> bool:
         """Whether the line turns out to be too long, which is told once."""
-        if self._size <= self._most:
+        if len(self._begun) <= self._most:
             return False
-        self._parts, self._size, self.skipped = [], 0, True
+        self._begun, self.skipped = b"", True
         return True
 
     def without_skipped(self, data: bytes) -> bytes:
@@ -170,9 +177,9 @@ class _Begun:
         self.skipped = end < 0
         return b"" if end < 0 else data[end + 1 :]
 
-    def line(self) -> bytes:
+    def line(self) -> Line:
         """The whole line: there is no more of it."""
-        return b"".join(self._parts)
+        return memoryview(self._begun) if isinstance(self._begun, bytearray) else self._begun
 
 
 def _first_line(file: BinaryIO, piece: Piece) -> int | None:
@@ -198,18 +205,20 @@ def _wanted(piece: Piece, reached: int, block_bytes: int) -> int:
     return block_bytes if piece.stop is None else min(block_bytes, max(piece.stop - reached, _TAIL_BYTES))
 
 
-def _split(begun: Sequence[bytes], data: bytes) -> tuple[list[Line], bytes]:
+def _split(begun: bytes, data: bytes) -> tuple[list[Line], bytes]:
     """The lines that end in the data, of which the first was begun before, and how the next one begins."""
     if data.count(b"\n", 0, _SAMPLE_BYTES) > _SAMPLE_LINES:
-        *short, rest = b"".join([*begun, data]).split(b"\n")
+        *short, rest = (begun + data).split(b"\n")
         return list(short), rest
     lines: list[Line] = []
     view, start = memoryview(data), 0
     while (end := data.find(b"\n", start)) >= 0:
         lines.append(view[start:end])
         start = end + 1
-    if lines and begun:
-        lines[0] = b"".join([*begun, lines[0]])
+    if not lines:
+        return lines, begun + data
+    if begun:
+        lines[0] = b"".join([begun, lines[0]])
     return lines, data[start:]
 
 
@@ -226,19 +235,31 @@ def _before(stop: int | None, offset: int, lines: list[Line]) -> list[Line]:
     return kept
 
 
+def _taken(lines: list[Line]) -> list[Line]:
+    """The lines, which are held here no longer: while the next ones are read nobody needs them."""
+    taken = lines.copy()
+    lines.clear()
+    return taken
+
+
 def _block(number: int, offset: int, lines: list[Line], max_line: int) -> Block:
     numbers: Sequence[int] = range(number, number + len(lines))
     offsets = list(map(add, accumulate(map(len, lines), initial=offset), range(len(lines))))
     if offset == 0 and lines and lines[0][: len(BOM)] == BOM:
         lines[0], offsets[0] = lines[0][len(BOM) :], len(BOM)
-    begins = offset == 0 and bool(lines) and bool(bytes(lines[0]).strip())
+    begins = offset == 0 and bool(lines) and _is_filled(lines[0])
     if max(map(len, lines), default=0) > max_line:
         lines = [LongLine(max_line) if len(line) > max_line else line for line in lines]
     if all(lines) and _OBJECT_BEGINS.issuperset(map(itemgetter(0), lines)):
         return Block(numbers, offsets, lines, begins)
-    filled = [isinstance(line, LongLine) or bool(bytes(line).strip()) for line in lines]
+    filled = [isinstance(line, LongLine) or _is_filled(line) for line in lines]
     kept = (list(compress(numbers, filled)), list(compress(offsets, filled)), list(compress(lines, filled)))
     return Block(*kept, begins)
+
+
+def _is_filled(line: Line) -> bool:
+    """Whether a line is not blank; mostly its first bytes show it."""
+    return bool(bytes(line[:_PEEKED]).strip() or bytes(line[_PEEKED:]).strip())
 
 
 def iter_lines(source: Input) -> Iterator[tuple[int, int, bytes]]:

@@ -116,12 +116,17 @@ def would_be_read(path: Path, named: str, runs: Sequence[Located], layout: Layou
         return True
     if os.path.isdir(named):
         return _is_main(path, layout) and place.parent == Path(os.path.realpath(named))
+    return would_match(path, named)
+
+
+def would_match(path: Path, named: str) -> bool:
+    """Whether what the user named is a pattern that a file at a path would match, if it were there."""
     folder, pattern = os.path.split(named)
     folders = glob.glob(folder) if glob.has_magic(folder) else [folder]
     return (
         _is_pattern(named)
         and fnmatchcase(path.name, pattern)
-        and any(place.parent == Path(os.path.realpath(one)) for one in folders)
+        and any(_place(path).parent == Path(os.path.realpath(one)) for one in folders)
     )
 
 

@@ -28,7 +28,8 @@ def read_again(
     for _, group in groupby(order, key=numbers.__getitem__):
         same = list(group)
         found = places[same[0]].source.again([places[i] for i in same], wanted, grown=grown)
-        yield from zip(same, map(_bounded, found) if wanted.transcript else found, strict=True)
+        for position in same:
+            yield position, _bounded(next(found)) if wanted.transcript else next(found)
 
 
 def _bounded(record: Record | Exception) -> Record | Exception:

@@ -103,13 +103,20 @@ class _FullDecoder:
 
     def columns(self, lines: Sequence[bytes | memoryview]) -> list[Sequence[Any]]:
         *outside, objects = self._outer.columns(lines)
-        texts = [bytes(one) if len(one := memoryview(held)) >= _SHORTEST_WITH_FIELD else _EMPTY for held in objects]
+        texts = [_text(memoryview(held)) for held in objects]
         inside = self._inner.columns(texts)
         columns: list[Sequence[Any]] = [()] * (len(self._inside) + len(self._outside))
         for places, found in ((self._outside, outside), (self._inside, inside)):
             for place, column in zip(places, found, strict=True):
                 columns[place] = column
         return [*columns, list(map(self._written.of, texts))]
+
+
+def _text(written: memoryview) -> bytes | memoryview:
+    """An object as it is written; a very large one as it stands in its row."""
+    if len(written) < _SHORTEST_WITH_FIELD:
+        return _EMPTY
+    return written if len(written) > _MOST_REMEMBERED else bytes(written)
 
 
 class _Written:
@@ -127,10 +134,10 @@ class _Written:
         self._known: dict[tuple[bytes, ...], Any] = {}
         self._remembered = 0
 
-    def of(self, text: bytes) -> Any:
+    def of(self, text: bytes | memoryview) -> Any:
         if text is _EMPTY:
             return None
-        key = self._key(text)
+        key = self._key(text) if isinstance(text, bytes) else None
         if key is None:
             return self._made(text)
         if key not in self._known:
@@ -167,7 +174,16 @@ class _Written:
             end = stop
         return (*left, text[end:])
 
-    def _made(self, text: bytes) -> Any:
+    def _made(self, text: bytes | memoryview) -> Any:
         fields = self._fields(text)
-        held = {name: bytes(raw) for name, raw in fields.items() if name not in self._beside.apart}
-        return self._beside.of_fields({name: parse_object(b'{"":%b}' % raw)[""] for name, raw in held.items()})
+        return self._beside.of_fields(
+            {name: _value(memoryview(raw)) for name, raw in fields.items() if name not in self._beside.apart}
+        )
+
+
+def _value(written: memoryview) -> Any:
+    """The value of a field as it is written, by the plain decoder; of a very large one by the fast one if it can."""
+    if len(written) > _MOST_REMEMBERED:
+        with suppress(*REFUSALS):
+            return msgspec.json.decode(written)
+    return parse_object(b'{"":%b}' % bytes(written))[""]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files import Input
+from nemo_gym.rollout_compare.files import STDIN, Input, would_match
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse
 from nemo_gym.rollout_compare.schema import Attempt, Batch, Fields, Note, Source
 from nemo_gym.rollout_compare.text import MOST_LINE_BYTES
@@ -177,7 +178,22 @@ class Producer(Struct, frozen=True):
         return bool(self.endings) and name.endswith(self.endings)
 
 
-def would_hold(run: LocatedRun, path: Path) -> bool:
-    """Whether a file at a path would be read as one of a run's, if it were there; False where nobody can tell."""
+def would_hold(run: LocatedRun, named: str, path: Path) -> bool:
+    """Whether a file at a path would be read as one of a run's, as the user names it, if it were there.
+
+    Where its reader does not say so it is told from the files that the run has: of a pattern, what matches; of a folder
+    of trials, what lies in one of them or is called like a file of one; of a folder of files, what ends as they do.
+    """
     ask: Callable[[Path], bool] | None = getattr(run, "would_hold", None)
-    return ask is not None and ask(path)
+    if ask is not None:
+        return ask(path)
+    if not os.path.isdir(named):
+        return named != STDIN and would_match(path, named)
+    folder, *files = (Path(os.path.realpath(one.parent), one.name) for one in (Path(named, "any"), *run.files()))
+    place = Path(os.path.realpath(path.parent), path.name)
+    if not place.is_relative_to(folder.parent):
+        return False
+    apart = {file.parent for file in files} - {folder.parent}
+    if apart:
+        return place.parent in apart or place.name in {file.name for file in files}
+    return place.parent == folder.parent and place.suffix in {file.suffix for file in files}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, BinaryIO
 
 from nemo_gym.rollout_compare.files import (
     Block,
@@ -31,6 +31,8 @@ from nemo_gym.rollout_compare.producers.rewards import number_of
 from nemo_gym.rollout_compare.producers.row_format import RowFormat
 from nemo_gym.rollout_compare.producers.seems import what_text_seems
 from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fields, Place, Record, Row, Wanted, no_rows
+
+_AT_ONCE = 1 << 20
 
 
 @lru_cache(maxsize=32)
@@ -84,12 +86,14 @@ class JsonLines(OneFile, frozen=True):
             try:
                 batch = self._batch(block.lines, block.numbers, block.offsets, fields, plan)
             except (CompareInputError, RecursionError):
-                for one in self._one_by_one(block, fields, plan):
+                for one in self._in_halves(block, range(len(block.lines)), fields, plan):
                     yield one
                     if one.faults and not plan.skip_bad_lines:
                         return
             else:
                 yield batch
+                del batch
+            del block  # it may be as large as the next one
         yield no_rows((), count.lines)
 
     @abstractmethod
@@ -102,28 +106,42 @@ class JsonLines(OneFile, frozen=True):
     def label(self, row: Row, key: str | None) -> str:
         """What a row's task is called in messages, as far as it can be told."""
 
-    def _one_by_one(self, block: Block, fields: tuple[str, ...], plan: Plan) -> Iterator[Batch]:
-        """The rows and the faults of a block in which some line is not a row."""
-        last = len(block.lines) - 1
-        for i, (number, offset, line) in enumerate(zip(block.numbers, block.offsets, block.lines, strict=True)):
-            if isinstance(line, LongLine):
-                yield no_rows([Fault(number, line.reason)], number)
-                continue
-            try:
-                yield self._batch([line], [number], [offset], fields, plan)
-            except (CompareInputError, RecursionError) as error:
-                begins, ends = block.begins_file and not i, block.ends_unfinished and i == last
-                reason = self.reason_for(error, bytes(line), plan.key, begins_file=begins, unfinished=ends)
-                yield no_rows([Fault(number, reason)], number)
+    def _in_halves(self, block: Block, part: range, fields: tuple[str, ...], plan: Plan) -> Iterator[Batch]:
+        """The rows and the faults of a part of a block in which some line is not a row, in their order.
 
-    def reason_for(self, error: Exception, line: bytes, key: str | None, *, begins_file: bool, unfinished: bool) -> str:
+        The part is halved until either half is without a fault or a single line: few bad lines cost little more than
+        none.
+        """
+        middle = len(part) // 2
+        for half in (part[:middle], part[middle:]) if middle else (part,):
+            lines = slice(half.start, half.stop)
+            try:
+                batch = self._batch(block.lines[lines], block.numbers[lines], block.offsets[lines], fields, plan)
+            except (CompareInputError, RecursionError) as error:
+                if len(half) == 1:
+                    yield self._fault(block, half.start, error.with_traceback(None), plan)  # it holds the values
+                else:
+                    yield from self._in_halves(block, half, fields, plan)
+            else:
+                yield batch
+
+    def _fault(self, block: Block, i: int, error: Exception, plan: Plan) -> Batch:
+        """A line that is not a row, by its place in the block."""
+        line, number = block.lines[i], block.numbers[i]
+        if isinstance(line, LongLine):
+            return no_rows([Fault(number, line.reason)], number)
+        begins, ends = block.begins_file and not i, block.ends_unfinished and i == len(block.lines) - 1
+        reason = self.reason_for(error, line, plan.key, begins_file=begins, unfinished=ends)
+        return no_rows([Fault(number, reason)], number)
+
+    def reason_for(self, error: Exception, line: Line, key: str | None, *, begins_file: bool, unfinished: bool) -> str:
         """Why a line was refused, with its task as far as it can be told; what it may mean when the file ends there."""
         if isinstance(error, LineTooLong):
             return str(error)
         if not isinstance(error, InvalidLine):
             with room_for_rows():
                 return f"{error} (task {self.label(parse_object(line), key)})"
-        seems = what_text_seems(line, shown=not self.path.is_symlink()) if begins_file else None
+        seems = what_text_seems(bytes(line), shown=not self.path.is_symlink()) if begins_file else None
         reason = f"{error}; {seems}" if seems else str(error)
         if not isinstance(error, NotAnObject) and unfinished:
             reason += ": the last line is cut off; the run may still be writing, or was killed"
@@ -139,12 +157,12 @@ class JsonLines(OneFile, frozen=True):
                 for place in places:
                     file.seek(place.offset)
                     done += 1
-                    yield self._record(file.readline(), wanted)
+                    yield self._record(_line_at(file), wanted)
         except CompareInputError as error:
             for _ in places[done:]:
                 yield error
 
-    def _record(self, line: bytes, wanted: Wanted) -> Record | Exception:
+    def _record(self, line: Line, wanted: Wanted) -> Record | Exception:
         try:
             with room_for_rows():
                 return self._record_of(line, wanted)
@@ -152,8 +170,19 @@ class JsonLines(OneFile, frozen=True):
             return gone(self.input)
 
     @abstractmethod
-    def _record_of(self, line: bytes, wanted: Wanted) -> Record:
+    def _record_of(self, line: Line, wanted: Wanted) -> Record:
         """What is wanted of a line; `InvalidLine` if it is not a row any more."""
+
+
+def _line_at(file: BinaryIO) -> Line:
+    """The line that begins here; a long one is collected in its place, and there is no second copy of it."""
+    line = file.readline(_AT_ONCE)
+    if len(line) < _AT_ONCE:
+        return line
+    long = bytearray(line)
+    while not long.endswith(b"\n") and (more := file.readline(_AT_ONCE)):
+        long += more
+    return memoryview(long)
 
 
 class RowsFile(JsonLines, frozen=True):
@@ -192,7 +221,7 @@ class RowsFile(JsonLines, frozen=True):
                 columns[0] = [value if isinstance(value, float) else number_of(value) for value in columns[0]]
             return self.format.batch(columns, fields, lines=numbers, offsets=offsets, planned=plan.planned)
 
-    def _record_of(self, line: bytes, wanted: Wanted) -> Record:
+    def _record_of(self, line: Line, wanted: Wanted) -> Record:
         row: Row | None = parse_object(line) if wanted.row else None
         return self.format.record(decoder_for(self.format.paths_for(wanted)).decode(line), wanted, row)
 
@@ -209,23 +238,25 @@ def rows_of(
     for block in iter_blocks(Piece(source.input), max_line=plan.max_line):
         last = len(block.lines) - 1
         for i, (number, offset, line) in enumerate(zip(block.numbers, block.offsets, block.lines, strict=True)):
-            data = bytes(line)
+            row: dict[str, Any] | None = None  # the one before may be as large
             try:
-                row = _checked(line, data, check)
+                row = _checked(line, check)
             except CompareInputError as error:
                 begins, ends = block.begins_file and not i, block.ends_unfinished and i == last
-                reason = source.reason_for(error, data, plan.key, begins_file=begins, unfinished=ends)
+                reason = source.reason_for(error, line, plan.key, begins_file=begins, unfinished=ends)
                 if faults is None or not plan.skip_bad_lines:
                     raise CompareInputError(f"{source.where(number)}: {reason}") from None
                 faults.append(Fault(number, reason))
             else:
                 yield number, offset, row
+        line, row = b"", None
+        del block  # it may be as large as the next one
 
 
-def _checked(line: Line, data: bytes, check: Callable[[Row], object]) -> dict[str, Any]:
+def _checked(line: Line, check: Callable[[Row], object]) -> dict[str, Any]:
     if isinstance(line, LongLine):
         raise LineTooLong(line.reason)
-    row = parse_object(data)
+    row = parse_object(line)
     with room_for_rows():
         check(row)
     return row

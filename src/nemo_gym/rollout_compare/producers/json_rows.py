@@ -19,6 +19,10 @@ from msgspec.structs import astuple
 from nemo_gym.rollout_compare.producers.depth import TOO_DEEP, is_too_deep, room_for_rows, shallow_only
 from nemo_gym.rollout_compare.schema import CompareInputError, Row
 
+_JSON_SPACE = " \t\r\n"
+#: What Python before 3.13 expects where a comma is the last thing in an object or an array.
+_AFTER_COMMA = {"Expecting property name enclosed in double quotes": ("}", "object"), "Expecting value": ("]", "array")}
+
 _Tree = dict[str, "_Tree"]
 
 # A path of more names is not one that rows have; types nested as deep as it are costly to make.
@@ -40,7 +44,7 @@ class LineTooLong(InvalidLine):
     """A line is longer than a line may be."""
 
 
-def parse_object(line: bytes) -> dict[str, Any]:
+def parse_object(line: bytes | memoryview) -> dict[str, Any]:
     """The whole row, by the rules of `json.loads`: the plain decoder.
 
     Invalid UTF-8 becomes U+FFFD. An integer of more digits than Python converts is kept as text.
@@ -52,12 +56,22 @@ def parse_object(line: bytes) -> dict[str, Any]:
         raise InvalidLine(f"invalid JSON ({TOO_DEEP})")
     try:
         with room_for_rows():
-            value = json.loads(line.decode("utf-8", "replace"), parse_int=integer)
+            value = json.loads(str(line, "utf-8", "replace"), parse_int=integer)
     except json.JSONDecodeError as error:
-        raise InvalidLine(f"invalid JSON ({error.msg}: column {error.colno})") from None
+        raise InvalidLine(f"invalid JSON ({_what_is_wrong(error)})") from None
     if not isinstance(value, dict):
         raise NotAnObject("expected a JSON object per line")
     return value
+
+
+def _what_is_wrong(error: json.JSONDecodeError) -> str:
+    """What is wrong with a line, and where: in the words of Python 3.13, whichever Python reads it."""
+    end, whole = _AFTER_COMMA.get(error.msg, ("", ""))
+    if end and error.doc.startswith(end, error.pos):
+        before = error.doc[: error.pos].rstrip(_JSON_SPACE)
+        if before.endswith(","):
+            return f"Illegal trailing comma before end of {whole}: column {len(before)}"
+    return f"{error.msg}: column {error.colno}"
 
 
 def integer(digits: str) -> int | str:
@@ -104,7 +118,7 @@ class RowDecoder:
                 return tuple(value for (value,) in self._fast.columns([line]))
             except REFUSALS:
                 pass
-        return self.pick(parse_object(bytes(line)))
+        return self.pick(parse_object(line))
 
     def columns(self, lines: Sequence[bytes | memoryview]) -> list[Sequence[Any]]:
         """For each path the values of all lines, or `InvalidLine` for any of them."""

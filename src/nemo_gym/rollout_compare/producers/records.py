@@ -206,7 +206,7 @@ class RecordsFile(JsonLines, frozen=True):
             ]
             return batch_of(attempts, fields, last=numbers[-1])
 
-    def _record_of(self, line: bytes, wanted: Wanted) -> Record:
+    def _record_of(self, line: Line, wanted: Wanted) -> Record:
         row = parse_object(line)
         return record_again(self.reader, row, tuple(value_at(row, name) for name in wanted.fields), wanted)
 

@@ -34,6 +34,7 @@ GROUPS = ("scores", "feedback", "rewards", "metrics")
 
 _DEEPEST = 4
 _LAST_CHARACTERS = 1 << 12
+_LONG = 1 << 14
 MOST_LISTED = 20
 
 _SCORE_WORDS = {*SCORES, *GROUPS, "reward", "reward_components", "test_result"}
@@ -50,6 +51,8 @@ def without_number(name: str, value: Any) -> str:
 
 def shown(value: Any, most: int = 60) -> str:
     """A value as a message shows it, on one line, of which no more than its first characters."""
+    if isinstance(value, str) and len(value) > _LONG:  # only its beginning is worth the memory
+        return f"{' '.join(repr(value[:most]).split())[:most]}... ({len(value)} characters)"
     try:
         text = " ".join(repr(value).split())
     except (ValueError, RecursionError):  # more digits, or deeper, than Python shows

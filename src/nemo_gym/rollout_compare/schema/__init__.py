@@ -24,6 +24,7 @@ from nemo_gym.rollout_compare.schema.changes import Carrier, Change, Cost, Parte
 from nemo_gym.rollout_compare.schema.errors import CompareInputError, Fault
 from nemo_gym.rollout_compare.schema.figures import Count, Evidence, JoinCheck, Probability, Rule, TestChanges, TestRate
 from nemo_gym.rollout_compare.schema.identity import (
+    MOST_CHARACTERS,
     Attempt,
     Fields,
     Identity,
@@ -87,6 +88,7 @@ from nemo_gym.rollout_compare.schema.verdicts import Conclusion, IntervalKind, M
 
 __all__ = [
     "DEFAULT_TAIL",
+    "MOST_CHARACTERS",
     "NONE",
     "REWARD_TOLERANCE",
     "SECRET",

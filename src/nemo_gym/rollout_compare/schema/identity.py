@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -22,6 +22,8 @@ Attempt = tuple[int | str, int | str]
 #: Texts of rows that are longer are not kept whole.
 MOST_CHARACTERS = 1 << 14
 _KEPT = 1000
+
+_PIECE = 1 << 20
 
 
 class Fields(Struct, frozen=True):
@@ -73,8 +75,16 @@ def kept(text: str) -> str:
         return text
     from hashlib import blake2b
 
-    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-    return f"{text[:_KEPT]}... ({len(text)} characters, {digest}) ...{text[-_KEPT:]}"
+    digest = blake2b(digest_size=16)
+    for piece in utf8_pieces(text):
+        digest.update(piece)
+    return f"{text[:_KEPT]}... ({len(text)} characters, {digest.hexdigest()}) ...{text[-_KEPT:]}"
+
+
+def utf8_pieces(text: str) -> Iterator[bytes]:
+    """The text as UTF-8, lone surrogates too, in pieces: a hash of a very long one needs no second copy of it."""
+    for start in range(0, len(text), _PIECE):
+        yield text[start : start + _PIECE].encode("utf-8", "surrogatepass")
 
 
 def text_of(value: Any) -> str:

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from xxhash import xxh3_64_hexdigest
+from xxhash import xxh3_64
+
+from nemo_gym.rollout_compare.schema.identity import utf8_pieces
 
 #: Settings that say what ran rather than how it was asked to: a row without one says nothing, a row without a limit
 #: has none.
@@ -126,7 +128,10 @@ def _text(value: str) -> str:
 
 def _entries(value: Mapping[str, Any]) -> str:
     text = ", ".join(f"{name}={_inner(inner)}" for name, inner in sorted(value.items()))
-    return text if len(text) <= _SHOWN_CHARACTERS else f"{_names(sorted(value))} #{_digest(value)}"
+    if len(text) <= _SHOWN_CHARACTERS:
+        return text
+    del text  # it may be as large as the row
+    return f"{_names(sorted(value))} #{_digest(value)}"
 
 
 def _inner(value: Any) -> str:
@@ -173,5 +178,7 @@ def _canonical(value: Any) -> str:
 
 
 def _digest(value: Any) -> str:
-    text = value if isinstance(value, str) else _canonical(value)
-    return xxh3_64_hexdigest(text.encode("utf-8", "surrogatepass"))
+    digest = xxh3_64()
+    for piece in utf8_pieces(value if isinstance(value, str) else _canonical(value)):
+        digest.update(piece)
+    return digest.hexdigest()

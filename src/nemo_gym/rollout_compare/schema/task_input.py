@@ -7,7 +7,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from xxhash import xxh3_64_intdigest
+from xxhash import xxh3_64, xxh3_64_intdigest
+
+from nemo_gym.rollout_compare.schema.identity import MOST_CHARACTERS, utf8_pieces
 
 _SHOWN_CHARACTERS = 60
 _DIGEST_BYTES = 8
@@ -62,7 +64,12 @@ def _number(value: Any) -> int:
 
 
 def _number_of_text(text: str) -> int:
-    return xxh3_64_intdigest(text.encode("utf-8", "surrogatepass")) or 1
+    if len(text) <= MOST_CHARACTERS:
+        return xxh3_64_intdigest(text.encode("utf-8", "surrogatepass")) or 1
+    digest = xxh3_64()
+    for piece in utf8_pieces(text):
+        digest.update(piece)
+    return digest.intdigest() or 1
 
 
 def input_label(identity: str) -> str:

@@ -89,7 +89,7 @@ class SamplesFile(JsonLines, frozen=True):
             columns = decoder_for(paths_for(self.layout, choice, fields)).columns(lines)
             return samples_batch(columns, fields, self.layout, choice, numbers=numbers, offsets=offsets)
 
-    def _record_of(self, line: bytes, wanted: Wanted) -> Record:
+    def _record_of(self, line: Line, wanted: Wanted) -> Record:
         return record_of(parse_object(line), wanted, self.layout)
 
 

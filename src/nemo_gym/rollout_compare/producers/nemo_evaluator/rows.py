@@ -102,7 +102,7 @@ class BenchmarkRows(JsonLines, frozen=True):
     def _identity(self, value: Any) -> dict[str, Any] | None:
         return None if value is None else {"taskset": self.benchmark, "task_id": value}
 
-    def _record_of(self, line: bytes, wanted: Wanted) -> Record:
+    def _record_of(self, line: Line, wanted: Wanted) -> Record:
         row = parse_object(line)
         return record_of(
             wanted,
