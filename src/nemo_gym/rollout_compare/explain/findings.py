@@ -199,7 +199,7 @@ def _compared(task: TaskRows, old: Sequence[_Finding], new: Sequence[_Finding]) 
 
 
 def _is_cause_asked(task: TaskRows) -> bool:
-    """Whether some side failed: a task flipped, or its equal rewards are not the best; one above 1 is as good as any."""
+    """Whether a side failed: the task flipped, or its equal rewards are not the best; above 1 all are the best."""
     if task.comparison.winner:
         return True
     old = task.comparison.old

@@ -28,13 +28,15 @@ def read_again(
     for _, group in groupby(order, key=numbers.__getitem__):
         same = list(group)
         found = places[same[0]].source.again([places[i] for i in same], wanted, grown=grown)
-        yield from zip(same, map(_bounded, found) if wanted.transcript else found, strict=True)
+        if wanted.transcript:
+            found = (_bounded(record, tool_outputs=wanted.tool_outputs) for record in found)
+        yield from zip(same, found, strict=True)
 
 
-def _bounded(record: Record | Exception) -> Record | Exception:
+def _bounded(record: Record | Exception, *, tool_outputs: bool) -> Record | Exception:
     if isinstance(record, Exception) or record.transcript is None:
         return record
-    return replace(record, transcript=bounded(record.transcript))
+    return replace(record, transcript=bounded(record.transcript, tool_outputs=tool_outputs))
 
 
 def together(pairs: Sequence[tuple[Place, Place]], most: int) -> list[list[int]]:

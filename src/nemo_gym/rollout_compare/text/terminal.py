@@ -15,9 +15,9 @@ _ESCAPES = re.compile(
     r"[^\x07\x1b\x80-\x9f\n]*+(?:\x07|\x1b\\|\x9c)"
     r"|(?<=\x1b)[ -/]*+[0-~]?)"  # the other escapes
 )
-# What has no shape of its own: controls (Cc) but for the tab and the end of a line, marks that are not seen or reorder text (Cf), line and paragraph
-# separators (Zl, Zp), surrogates (Cs), and what every font draws as it likes (Co). Listed, since Pythons know more or
-# fewer of them.
+# What has no shape of its own: controls (Cc) but for the tab and the end of a line, marks that are not seen or reorder
+# text (Cf), line and paragraph separators (Zl, Zp), surrogates (Cs), and what every font draws as it likes (Co).
+# Listed, since Pythons know more or fewer of them.
 _SHAPELESS = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e"
     "\u2060-\u206f\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3"
