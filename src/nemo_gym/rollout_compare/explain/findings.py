@@ -33,6 +33,7 @@ from nemo_gym.rollout_compare.schema import (
 
 if TYPE_CHECKING:
     from nemo_gym.rollout_compare.explain.triage import ErrorLine, TestResults
+    from nemo_gym.rollout_compare.text import PlainText
 
 
 class _Finding(Struct, frozen=True):
@@ -149,7 +150,8 @@ def _read(tasks: Sequence[TaskRows], roots: Mapping[Side, LogRoots], tail: int) 
             found[i, side][number] = _Finding(Evidence(None, unavailable=str(record)))
         else:
             shown = tail if tasks[i].comparison.winner and not number else 0
-            found[i, side][number] = _finding(record, roots[side], shown, is_first=not number)
+            failed = not number and _is_cause_asked(tasks[i])
+            found[i, side][number] = _finding(record, roots[side], shown, is_cause_asked=failed)
         del record  # it may be as large as the next one
     return [_compared(task, found[i, Side.OLD], found[i, Side.NEW]) for i, task in enumerate(tasks)]
 
@@ -160,14 +162,16 @@ def _rows(task: TaskRows, side: Side) -> tuple[Place, ...]:
     return (row, *(place for place in attempts if (place.line, place.offset) != (row.line, row.offset)))
 
 
-def _finding(record: Record, roots: LogRoots, tail: int, *, is_first: bool) -> _Finding:
-    """What a row says; of attempts other than the first only the single tests count."""
+def _finding(record: Record, roots: LogRoots, tail: int, *, is_cause_asked: bool) -> _Finding:
+    """What a row says; its errors only where somebody asks for a cause: they take the most time."""
     from nemo_gym.rollout_compare.explain.triage import errors_of
+    from nemo_gym.rollout_compare.text import PlainText
 
     assert record.output is not None
     output = output_of(record.output, roots, tail)
-    errors = errors_of(output.text) if is_first else ()
-    return _Finding(output.evidence, _tests(output, roots), errors, record.answer)
+    plain = PlainText(output.text) if output.text else None
+    errors = errors_of(plain) if is_cause_asked else ()
+    return _Finding(output.evidence, _tests(output, plain, roots), errors, record.answer)
 
 
 def _silent(task: TaskRows) -> _Told:
@@ -189,21 +193,23 @@ def _compared(task: TaskRows, old: Sequence[_Finding], new: Sequence[_Finding]) 
     loser = task.comparison.loser
     if loser is None:
         both = cause_of(first.errors), cause_of(other.errors)
-        return replace(told, reasons=both) if all(both) and _both_fail(task) else told
+        return replace(told, reasons=both) if all(both) else told
     lost, won = (first, other) if loser is Side.OLD else (other, first)
     same = first.answer is not None and first.answer == other.answer
     return replace(told, signature=cause_of(lost.errors, won.errors), same_answer=same)
 
 
-def _both_fail(task: TaskRows) -> bool:
-    """Whether the rewards, which are equal, are not the best that there is; one above 1 is as good as any."""
+def _is_cause_asked(task: TaskRows) -> bool:
+    """Whether a side failed: the task flipped, or its equal rewards are not the best; above 1 all are the best."""
+    if task.comparison.winner:
+        return True
     old = task.comparison.old
     if old is not None and old.solved is not None:
         return old.solved < old.rows
     return old is not None and old.reward is not None and old.reward < 1
 
 
-def _tests(output: Output, roots: LogRoots) -> TestResults | None:
+def _tests(output: Output, plain: PlainText | None, roots: LogRoots) -> TestResults | None:
     """The single tests: those of the reports, else what the row says, else those of the text.
 
     A report in which one name stands for several tests gives way to a text that names them all.
@@ -221,7 +227,7 @@ def _tests(output: Output, roots: LogRoots) -> TestResults | None:
     results = merge_tests(named_within(output.reports.get(name, ""), tests) for name, tests in read if tests)
     if results is None and output.tests:
         return recorded_tests(output.tests)
-    of_text = read_tests(output.text, cut=output.cut) if output.text and (not results or results.merged) else None
+    of_text = read_tests(plain, cut=output.cut) if plain and (not results or results.merged) else None
     if results is None or (results.merged and of_text and of_text.naming == results.naming):
         return of_text
     whole = reports.complete and all(tests or not is_certain_report(name) for name, tests in read)

@@ -116,7 +116,7 @@ def _parted(flips: Sequence[Flip]) -> Iterator[tuple[str, Parted]]:
     for group in together(pairs, _FLIPS_AT_A_TIME):
         places = [place for i in group for place in pairs[i]]
         steps: dict[int, tuple[Step, ...]] = {}
-        for place, record in read_again(places, Wanted(transcript=True)):
+        for place, record in read_again(places, Wanted(transcript=True, tool_outputs=False)):
             if isinstance(record, Record) and record.transcript:
                 steps[place] = record.transcript
         for number, i in enumerate(group):

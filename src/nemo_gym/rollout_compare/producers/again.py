@@ -29,13 +29,15 @@ def read_again(
         same = list(group)
         found = places[same[0]].source.again([places[i] for i in same], wanted, grown=grown)
         for position in same:
-            yield position, _bounded(next(found)) if wanted.transcript else next(found)
+            record = next(found)
+            yield position, _bounded(record, tool_outputs=wanted.tool_outputs) if wanted.transcript else record
+            del record  # it may be as large as the next one
 
 
-def _bounded(record: Record | Exception) -> Record | Exception:
+def _bounded(record: Record | Exception, *, tool_outputs: bool) -> Record | Exception:
     if isinstance(record, Exception) or record.transcript is None:
         return record
-    return replace(record, transcript=bounded(record.transcript))
+    return replace(record, transcript=bounded(record.transcript, tool_outputs=tool_outputs))
 
 
 def together(pairs: Sequence[tuple[Place, Place]], most: int) -> list[list[int]]:

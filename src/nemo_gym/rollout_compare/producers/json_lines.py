@@ -36,9 +36,9 @@ _AT_ONCE = 1 << 20
 
 
 @lru_cache(maxsize=32)
-def decoder_for(paths: tuple[str, ...]) -> RowDecoder:
-    """What gives the values at the paths of a row."""
-    return RowDecoder(paths)
+def decoder_for(paths: tuple[str, ...], kinds: tuple[tuple[str, Any], ...] = ()) -> RowDecoder:
+    """What gives the values at the paths of a row; `kinds` says of which of them not all need be built."""
+    return RowDecoder(paths, dict(kinds))
 
 
 @lru_cache(maxsize=32)
@@ -223,7 +223,8 @@ class RowsFile(JsonLines, frozen=True):
 
     def _record_of(self, line: Line, wanted: Wanted) -> Record:
         row: Row | None = parse_object(line) if wanted.row else None
-        return self.format.record(decoder_for(self.format.paths_for(wanted)).decode(line), wanted, row)
+        decoder = decoder_for(self.format.paths_for(wanted), self.format.kinds_for(wanted))
+        return self.format.record(decoder.decode(line), wanted, row)
 
 
 def rows_of(

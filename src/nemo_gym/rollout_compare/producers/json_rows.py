@@ -8,9 +8,10 @@ by the same paths.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from operator import attrgetter
+from itertools import repeat
+from operator import is_
 from typing import Any, NamedTuple
 
 import msgspec
@@ -24,6 +25,9 @@ _JSON_SPACE = " \t\r\n"
 _AFTER_COMMA = {"Expecting property name enclosed in double quotes": ("}", "object"), "Expecting value": ("]", "array")}
 
 _Tree = dict[str, "_Tree"]
+
+#: The values of each field of the objects at a path.
+_Opened = dict[tuple[str, ...], list[Sequence[Any]]]
 
 # A path of more names is not one that rows have; types nested as deep as it are costly to make.
 _MOST_FAST_NAMES = 32
@@ -137,26 +141,17 @@ class RowDecoder:
 
 
 class _Column(NamedTuple):
-    """How the values of a wanted path are found: by the place of its first name, then attributes, then what is inside.
+    """How the values of a wanted path are found: the decoded objects on the way to it, then what is inside its value.
 
     A wanted path may go on inside another wanted value (`response.metadata.id`), which is decoded whole.
+
+    Attributes:
+        way: The path's first name, its first two and so on, each with the place of its last name in the object.
+        inside: The names inside the value.
     """
 
-    place: int
-    attributes: Sequence[str]
+    way: Sequence[tuple[tuple[str, ...], int]]
     inside: Sequence[str]
-    absent: Any
-
-    def of(self, values: Sequence[Any]) -> Sequence[Any]:
-        """The path's values of rows that have these values under its first name."""
-        if self.attributes:
-            if values.count(self.absent) == len(values):
-                return [None] * len(values)
-            try:
-                values = list(map(attrgetter(".".join(self.attributes)), values))
-            except AttributeError:  # a scalar, a list or null stands where a path goes on
-                values = [_dig_attributes(value, self.attributes) for value in values]
-        return [dig(value, self.inside) for value in values] if self.inside else values
 
 
 class FastDecoder:
@@ -181,15 +176,12 @@ class FastDecoder:
             branch = tree
             for name in leaf:
                 branch = branch.setdefault(name, {})
-        row_type, attributes = _struct(tree, kinds or {}, whole)
+        row_type = _struct(tree, kinds or {}, whole)
         self._row: Callable[[bytes | memoryview], Any] = msgspec.json.Decoder(row_type).decode
-        first = {name: place for place, name in enumerate(tree)}
+        self._absent = dict(_objects(tree, row_type()))
         self._columns = [
             _Column(
-                first[leaf[0]],
-                [attributes[leaf[:depth]] for depth in range(2, len(leaf) + 1)],
-                names[len(leaf) :],
-                getattr(row_type(), attributes[leaf[:1]]),
+                [(leaf[:depth], _place(tree, leaf[:depth])) for depth in range(1, len(leaf) + 1)], names[len(leaf) :]
             )
             for names, leaf in zip(wanted, leaves, strict=True)
         ]
@@ -199,8 +191,45 @@ class FastDecoder:
         with shallow_only() as sure:
             if not sure and any(map(is_too_deep, lines)):
                 raise ValueError(TOO_DEEP)
-            outermost = list(zip(*map(astuple, map(self._row, lines)), strict=True))
-        return [column.of(outermost[column.place]) for column in self._columns]
+            opened: _Opened = {(): list(zip(*map(astuple, map(self._row, lines)), strict=True))}
+        return [self._of(column, opened) for column in self._columns]
+
+    def _of(self, column: _Column, opened: _Opened) -> Sequence[Any]:
+        """A path's values, by the fields of the objects that have been taken apart: each is once."""
+        values: Sequence[Any] = ()
+        path: tuple[str, ...] = ()
+        for longer, place in column.way:
+            if path not in opened:
+                opened[path] = _fields(values, self._absent[path])
+            values, path = opened[path][place], longer
+        return [dig(value, column.inside) for value in values] if column.inside else values
+
+
+def _fields(objects: Sequence[Any], absent: Any) -> list[Sequence[Any]]:
+    """The values of each field of some objects; one that is absent is the default, of which there is one."""
+    if all(map(is_, objects, repeat(absent))):
+        return [[value] * len(objects) for value in astuple(absent)]
+    try:
+        return list(zip(*map(astuple, objects), strict=True))
+    except TypeError:  # a scalar, a list or null stands where a path goes on
+        kind = type(absent)
+        objects = [value if isinstance(value, kind) else absent for value in objects]
+        return list(zip(*map(astuple, objects), strict=True))
+
+
+def _objects(tree: _Tree, absent: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The default of each object that paths lead through."""
+    yield path, absent
+    for (name, branch), value in zip(tree.items(), astuple(absent), strict=True):
+        if branch:
+            yield from _objects(branch, value, (*path, name))
+
+
+def _place(tree: _Tree, path: Sequence[str]) -> int:
+    """The place of a path's last name among the fields of its object."""
+    for name in path[:-1]:
+        tree = tree[name]
+    return list(tree).index(path[-1])
 
 
 def _shortest(names: tuple[str, ...], wanted: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
@@ -208,33 +237,20 @@ def _shortest(names: tuple[str, ...], wanted: Sequence[tuple[str, ...]]) -> tupl
     return min((other for other in wanted if names[: len(other)] == other), key=len)
 
 
-def _dig_attributes(value: object, attributes: Sequence[str]) -> Any:
-    for attribute in attributes:
-        value = getattr(value, attribute, None)
-    return value
-
-
 def _struct(
     tree: _Tree, kinds: Mapping[str, Any], whole: str | None, path: tuple[str, ...] = ()
-) -> tuple[type[msgspec.Struct], dict[tuple[str, ...], str]]:
-    """A decoder's type for an object with the given fields, and the attribute for each path.
-
-    Attributes have made-up names: a field may be called anything, and no scalar has an attribute of these names.
-    """
-    attributes: dict[tuple[str, ...], str] = {}
+) -> type[msgspec.Struct]:
+    """A decoder's type for an object with the given fields. They may be called anything: attributes are not."""
     fields: list[tuple[str, Any, Any]] = []
     renamed: dict[str, str] = {}
     for i, (name, branch) in enumerate(tree.items()):
         attribute = f"field_{i}"
-        attributes[name,] = attribute
         renamed[attribute] = name
         if branch:
-            inner, below = _struct(branch, kinds, whole, (*path, name))
-            attributes.update({(name, *rest): inner_name for rest, inner_name in below.items()})
+            inner = _struct(branch, kinds, whole, (*path, name))
             fields.append((attribute, inner | None | bool | int | float | str | list[Any], inner()))
         else:
             kind = kinds.get(".".join((*path, name)), Any)
             fields.append((attribute, kind, msgspec.Raw() if kind is msgspec.Raw else None))
     strict = path == (whole,)
-    made = msgspec.defstruct("Fields", fields, frozen=True, gc=False, rename=renamed, forbid_unknown_fields=strict)
-    return made, attributes
+    return msgspec.defstruct("Fields", fields, frozen=True, gc=False, rename=renamed, forbid_unknown_fields=strict)

@@ -95,6 +95,7 @@ class RowFormat(Struct, frozen=True):
         tests_of: What these values say, by test name.
         answers: Where the agent's final answer is.
         answer_of: What these values say.
+        answer_kinds: What of these values need not be built whole.
         doubt: What a file seems to hold of whose rows none has a reward, None if it may be a run.
         extras: Where rows tell how they were run, None where they do not.
     """
@@ -116,6 +117,7 @@ class RowFormat(Struct, frozen=True):
     tests_of: Callable[[Sequence[Any]], Mapping[str, str] | None] = no_tests
     answers: tuple[str, ...] = ()
     answer_of: Callable[[Sequence[Any]], str | None] = no_answer
+    answer_kinds: tuple[tuple[str, Any], ...] = ()
     doubt: Callable[[Input], str | None] | None = None
     extras: Extras | None = None
 
@@ -204,6 +206,10 @@ class RowFormat(Struct, frozen=True):
         steps = self.extras.steps if self.extras and wanted.transcript else ()
         texts = self.extras.texts if self.extras and wanted.settings else ()
         return (*wanted.fields, *asked, *steps, *texts, *outputs, *(self.answers if wanted.answer else ()))
+
+    def kinds_for(self, wanted: Wanted) -> tuple[tuple[str, Any], ...]:
+        """What of the values at `paths_for` need not be built whole."""
+        return self.answer_kinds if wanted.answer and not wanted.transcript and not wanted.fields else ()
 
     def record(self, values: Sequence[Any], wanted: Wanted, row: Row | None) -> Record:
         """What was wanted of a row, by its values at `paths_for`."""

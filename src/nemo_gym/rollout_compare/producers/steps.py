@@ -13,18 +13,23 @@ MOST_STEPS = 1000
 MOST_CHARACTERS = 20_000
 
 
-def bounded(steps: Iterable[Step]) -> tuple[Step, ...]:
-    """The first steps, with their texts safe to print and cut in the middle where they are long."""
-    return tuple(map(_bounded, islice(steps, MOST_STEPS)))
+def bounded(steps: Iterable[Step], *, tool_outputs: bool = True) -> tuple[Step, ...]:
+    """The first steps, with their texts safe to print and cut in the middle where they are long.
+
+    Args:
+        steps: The steps as they were recorded.
+        tool_outputs: Whether what a call gave is kept.
+    """
+    return tuple(_bounded(step, tool_outputs=tool_outputs) for step in islice(steps, MOST_STEPS))
 
 
-def _bounded(step: Step) -> Step:
+def _bounded(step: Step, *, tool_outputs: bool) -> Step:
     return Step(
         step.role,
         _text(step.text),
         None if step.tool is None else _text(step.tool),
         None if step.arguments is None else _text(step.arguments),
-        None if step.output is None else _text(step.output),
+        None if step.output is None or not tool_outputs else _text(step.output),
     )
 
 

@@ -103,6 +103,7 @@ class Wanted(Struct, frozen=True):
         output: Whether what the verifier said is wanted.
         row: Whether the whole row is wanted.
         transcript: Whether what the agent did is wanted.
+        tool_outputs: Whether a transcript is wanted with what the tools gave: most of its text.
         settings: Names of settings whose whole texts are wanted.
         answer: Whether the agent's final answer is wanted.
     """
@@ -112,6 +113,7 @@ class Wanted(Struct, frozen=True):
     output: bool = False
     row: bool = False
     transcript: bool = False
+    tool_outputs: bool = True
     settings: tuple[str, ...] = ()
     answer: bool = False
 

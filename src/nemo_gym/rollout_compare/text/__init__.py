@@ -17,11 +17,20 @@ from nemo_gym.rollout_compare.text.words import MEASURES, counted, first_of, man
 
 if TYPE_CHECKING:
     from nemo_gym.rollout_compare.text.folding import folded
-    from nemo_gym.rollout_compare.text.plain import json_object, lines, plain_lines, safe_name, states_left, unboxed
+    from nemo_gym.rollout_compare.text.plain import (
+        PlainText,
+        json_object,
+        lines,
+        plain_lines,
+        safe_name,
+        states_left,
+        unboxed,
+    )
 
 __all__ = [
     "MEASURES",
     "MOST_LINE_BYTES",
+    "PlainText",
     "bytes_of",
     "counted",
     "encodable",
@@ -47,7 +56,7 @@ __all__ = [
 #: The modules that hold these names.
 _HOMES = {
     "folding": ("folded",),
-    "plain": ("json_object", "lines", "plain_lines", "safe_name", "states_left", "unboxed"),
+    "plain": ("PlainText", "json_object", "lines", "plain_lines", "safe_name", "states_left", "unboxed"),
 }
 
 

@@ -3,7 +3,8 @@
 import json
 import re
 from collections.abc import Sequence
-from itertools import islice
+from functools import cached_property
+from math import ceil
 from typing import Any
 
 from nemo_gym.rollout_compare.text.terminal import without_escapes
@@ -38,6 +39,22 @@ _BOX = _BARS + (
 )
 
 
+class PlainText:
+    """A text whose plain lines are wanted more than once: they are made when they are first asked for.
+
+    Attributes:
+        text: The text as it was written.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Its lines as `plain_lines` gives them."""
+        return plain_lines(self.text)
+
+
 def plain_lines(text: str) -> list[str]:
     """The lines of an output as a person would read them, blank ones left out.
 
@@ -50,7 +67,7 @@ def plain_lines(text: str) -> list[str]:
 def lines(text: str) -> list[str]:
     """The text's lines but for blank ones; one that carriage returns overwrote counts as the states that are left."""
     if "\r" in text:
-        text = "\n".join(state for line in text.split("\n") for state in states_left(line))
+        text = "\n".join("\n".join(states_left(line)) if "\r" in line else line for line in text.split("\n"))
     return list(filter(str.strip, text.split("\n")))
 
 
@@ -82,9 +99,16 @@ def without_prefixes(said: list[str]) -> list[str]:
 
 
 def _stands_before_all(prefix: re.Pattern[str], said: Sequence[str]) -> bool:
-    sample = list(islice(said, _SAMPLE))
-    count = sum(1 for line in sample if prefix.match(line))
-    return count >= max(_LEAST, _SHARE * len(sample))
+    sample = said[:_SAMPLE]
+    others = len(sample) - max(_LEAST, ceil(_SHARE * len(sample)))  # how many may begin otherwise
+    if others < 0:
+        return False
+    for line in sample:
+        if not prefix.match(line):
+            others -= 1
+            if others < 0:
+                return False
+    return True
 
 
 def _after(prefix: re.Pattern[str], line: str) -> str:

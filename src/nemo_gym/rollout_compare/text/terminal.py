@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import re
 
-# Every repetition is possessive (`*+`): none is tried again. C1 controls (0x80-0x9f) stand for two-byte escapes; none
+# A set of characters comes first, which a search skips to: what follows looks back at the one that was found. Every
+# repetition is possessive (`*+`): none is tried again. C1 controls (0x80-0x9f) stand for two-byte escapes; none
 # may occur inside a string sequence, so that a scan never restarts over text it has seen. Sequences that are cut off go
 # as well, but of a title that never ends only its first two bytes: it must not swallow what follows.
 _ESCAPES = re.compile(
-    r"(?:\x1b\[|\x9b)[0-?]*+[ -/]*+[@-~]?"  # CSI: colours, cursor movement
-    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x80-\x9f\n]*+(?:\x07|\x1b\\|\x9c)"  # OSC, DCS, APC: titles, links
-    r"|\x1b[ -/]*+[0-~]?"  # the other escapes
+    r"[\x1b\x90\x98\x9b\x9d-\x9f](?:"
+    r"(?:(?<=\x9b)|(?<=\x1b)\[)[0-?]*+[ -/]*+[@-~]?"  # CSI: colours, cursor movement
+    r"|(?:(?<=[\x90\x98\x9d-\x9f])|(?<=\x1b)[\]PX^_])"  # OSC, DCS, APC: titles, links
+    r"[^\x07\x1b\x80-\x9f\n]*+(?:\x07|\x1b\\|\x9c)"
+    r"|(?<=\x1b)[ -/]*+[0-~]?)"  # the other escapes
 )
-# What has no shape of its own: controls (Cc), marks that are not seen or reorder text (Cf), line and paragraph
-# separators (Zl, Zp), surrogates (Cs), and what every font draws as it likes (Co). Listed, since Pythons know more or
-# fewer of them.
+# What has no shape of its own: controls (Cc) but for the tab and the end of a line, marks that are not seen or reorder
+# text (Cf), line and paragraph separators (Zl, Zp), surrogates (Cs), and what every font draws as it likes (Co).
+# Listed, since Pythons know more or fewer of them.
 _SHAPELESS = (
-    "\x00-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e"
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e"
     "\u2060-\u206f\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3"
     "\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f"
     "\ud800-\udfff\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd"
 )
-_UNSAFE = re.compile(f"[{_SHAPELESS}]")
-_UNSAFE_IN_LINES = re.compile(f"(?![\t\n]){_UNSAFE.pattern}")
+_UNSAFE = re.compile(f"[\t\n{_SHAPELESS}]")
+_UNSAFE_IN_LINES = re.compile(f"[{_SHAPELESS}]")
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 # Joiners that belong to what is written: between letters of scripts that are spelt with them (Arabic, Syriac, those of

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from nemo_gym.rollout_compare.explain.triage.errors import ErrorLine, Weight, error_line, is_exception, telling
-from nemo_gym.rollout_compare.explain.triage.noise import is_noise
+from nemo_gym.rollout_compare.explain.triage.noise import REMEMBERED, is_noise
 from nemo_gym.rollout_compare.text import unboxed
 
 _PYTEST = re.compile(r"E(?: {2,}|$)")
@@ -33,6 +34,26 @@ _TEST_UNIT = re.compile(r"Failure: test\w*+\([\w:]++\)$")
 _TEST_UNIT_SOURCE = re.compile(r"[^\s:]++:\d++:in |\s++(?:=> )?+\d++: ")
 _RSPEC = "Failure/Error:"
 
+#: The lines that begin something, by themselves and without blanks around them.
+_BEGINS = (
+    *(_PYTEST, _PYTEST_CAPTURED, _TRACEBACK, _RUST_PANIC, _GO_RUN, _GO_END, _GO_LOG, _JEST, _VITEST, _SUREFIRE),
+    *(_TESTDOX, _NUMBERED, _TEST_UNIT, _NOT_OK),
+)
+_BEGINS_STRIPPED = (re.compile(re.escape(_RSPEC)), _GTEST, _CMAKE)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _says_nothing(line: str) -> bool:
+    """Whether a line neither begins something nor says anything by itself, as most lines."""
+    for begins in _BEGINS:
+        if begins.match(line):
+            return False
+    text = line.strip()
+    for begins in _BEGINS_STRIPPED:
+        if begins.match(text):
+            return False
+    return error_line(unboxed(line)) is None
+
 
 class Reader:
     """Reads the lines of an output one after the other; each step may look at those that follow."""
@@ -49,7 +70,8 @@ class Reader:
         while self._at < len(self._said):
             line = self._said[self._at]
             self._at += 1
-            yield from self._step(line)
+            if not _says_nothing(line):
+                yield from self._step(line)
 
     def _step(self, line: str) -> Iterator[ErrorLine]:
         text = line.strip()

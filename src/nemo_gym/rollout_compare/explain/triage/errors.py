@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from nemo_gym.rollout_compare.explain.triage.causes import exit_cause, known_cause
+from nemo_gym.rollout_compare.explain.triage.marks import has_mark
 from nemo_gym.rollout_compare.explain.triage.noise import REMEMBERED, is_cut, is_noise, is_step
 
 
@@ -124,12 +125,17 @@ def error_line(line: str) -> ErrorLine | None:
         return step
     level = _LEVELS.match(line)
     line = line[level.end() :] if level else line
-    if is_noise(line):
+    if (not level and not _may_tell(line)) or is_noise(line):
         return None
     found = next((found for rule in _RULES if (found := rule(line)) is not None), None)
     if level and (found is None or found.weight is Weight.VAGUE) and len(line.split()) >= _WORDS:
         return telling(line)
     return found
+
+
+def _may_tell(line: str) -> bool:
+    """Whether any rule may find something in a line. Exit codes and Maven's summaries need no word."""
+    return has_mark(line) or exit_cause(line) is not None or _SUMMARY_OF_MAVEN.match(line) is not None
 
 
 #: A line that its program marks as an error says something if it has so many words.

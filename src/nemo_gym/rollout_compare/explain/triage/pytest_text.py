@@ -51,8 +51,9 @@ def read_pytest(text: str) -> TestResults | None:
     if not any(word in text for word in _OUTCOMES):
         return None
     run = _Run()
+    marks = [mark for mark in _MARKS if mark in text]
     for line in lines(text):
-        if any(map(line.__contains__, _MARKS)):
+        if any(map(line.__contains__, marks)):
             run.read(line)
     return run.collected.results("pytest", truncated=not run.names_all_passed())
 

@@ -1,7 +1,7 @@
 """Which reader reads what: the tables, and the functions in front of them."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 
 from msgspec.structs import replace
@@ -27,7 +27,7 @@ from nemo_gym.rollout_compare.explain.triage.sympy_text import read_sympy
 from nemo_gym.rollout_compare.explain.triage.tap_text import read_tap
 from nemo_gym.rollout_compare.explain.triage.tree_text import read_tree
 from nemo_gym.rollout_compare.explain.triage.unittest_text import read_unittest
-from nemo_gym.rollout_compare.text import plain_lines
+from nemo_gym.rollout_compare.text import PlainText
 
 #: Text without escape sequences -> its tests, or None if the text names none of the reader's kind.
 TextReader = Callable[[str], TestResults | None]
@@ -62,7 +62,7 @@ _HOLE_WORDS = ("omitted", "truncated", "elided", "left out", "removed")
 _LONGEST_HOLE = 120
 
 
-def read_tests(text: str, *, cut: bool = False) -> TestResults | None:
+def read_tests(text: str | PlainText, *, cut: bool = False) -> TestResults | None:
     """The single tests that a verifier's output names, or None if it names none.
 
     What the text says decides who reads it. Escape sequences may be anywhere in it.
@@ -72,10 +72,14 @@ def read_tests(text: str, *, cut: bool = False) -> TestResults | None:
         cut: Not all of the output was read. A reader sees most cuts, but not one that falls between two packages; what
             is known to be cut is always truncated.
     """
-    said = plain_lines(text)
-    text = "\n".join(said)
-    results = next((results for read in TEXT_READERS if (results := read(text)) is not None), None)
-    return replace(results, truncated=True) if results and (cut or any(map(_is_hole, said))) else results
+    said = (PlainText(text) if isinstance(text, str) else text).lines
+    plain = "\n".join(said)
+    results = next((results for read in TEXT_READERS if (results := read(plain)) is not None), None)
+    return replace(results, truncated=True) if results and (cut or _has_hole(plain, said)) else results
+
+
+def _has_hole(text: str, said: Sequence[str]) -> bool:
+    return any(word in text for word in _HOLE_WORDS) and any(map(_is_hole, said))
 
 
 def _is_hole(line: str) -> bool:

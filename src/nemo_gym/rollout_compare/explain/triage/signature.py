@@ -7,7 +7,7 @@ from nemo_gym.rollout_compare.explain.triage.causes import FETCHING, MISSING
 from nemo_gym.rollout_compare.explain.triage.errors import ErrorLine, Weight
 from nemo_gym.rollout_compare.explain.triage.js_json import failure_messages
 from nemo_gym.rollout_compare.explain.triage.messages import shown
-from nemo_gym.rollout_compare.text import json_object, plain_lines
+from nemo_gym.rollout_compare.text import PlainText, json_object
 
 #: The error is looked for in so many lines at the end, and a line's error in so many characters at its start.
 LINE_LIMIT = 5_000
@@ -30,9 +30,12 @@ def signature(text: str | None, winner: str | None = None) -> str | None:
     return cause_of(errors_of(text), errors_of(winner))
 
 
-def errors_of(text: str | None) -> tuple[ErrorLine, ...]:
+def errors_of(text: str | PlainText | None) -> tuple[ErrorLine, ...]:
     """The errors of an output in their order, each once; of very many the first and the last."""
-    found = dict.fromkeys(error for error in _errors(text) if error.message)
+    if not text:
+        return ()
+    plain = PlainText(text) if isinstance(text, str) else text
+    found = dict.fromkeys(error for error in _errors(plain) if error.message)
     errors = tuple(found)
     return errors if len(errors) <= MOST_ERRORS else errors[: MOST_ERRORS // 2] + errors[-MOST_ERRORS // 2 :]
 
@@ -64,11 +67,11 @@ def _key(found: ErrorLine) -> str:
     return found.message if found.weight is Weight.OWN else shown(found.message) or found.message
 
 
-def _errors(text: str | None) -> Iterator[ErrorLine]:
-    messages = failure_messages(text) if text else None
+def _errors(plain: PlainText) -> Iterator[ErrorLine]:
+    messages = failure_messages(plain.text)
     if messages:
         return (ErrorLine(Weight.OWN, message[:WIDTH_LIMIT]) for message in messages)
-    said = plain_lines(text or "")[-LINE_LIMIT:]
+    said = plain.lines[-LINE_LIMIT:]
     return Reader([line[:WIDTH_LIMIT] for line in _told_by_events(said)]).errors()
 
 

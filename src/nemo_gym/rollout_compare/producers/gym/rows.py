@@ -19,7 +19,7 @@ from nemo_gym.rollout_compare.producers.gym.fields import (
     TESTS_PATHS,
     key_fields,
 )
-from nemo_gym.rollout_compare.producers.gym.verdicts import answer_of, tests_of
+from nemo_gym.rollout_compare.producers.gym.verdicts import ANSWER_KINDS, answer_of, tests_of
 from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, parse_object
 from nemo_gym.rollout_compare.producers.row_format import RowFormat
 from nemo_gym.rollout_compare.schema import input_numbers, task_input
@@ -55,6 +55,7 @@ ROLLOUTS = RowFormat(
     tests_of=tests_of,
     answers=ANSWER_PATHS,
     answer_of=answer_of,
+    answer_kinds=ANSWER_KINDS,
     doubt=seems_to_hold_inputs,
     extras=EXTRAS,
 )
