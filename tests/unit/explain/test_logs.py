@@ -379,11 +379,11 @@ def test_of_ten_gigabytes_only_the_end_is_read(place: Place) -> None:
 
 
 def test_a_log_that_a_reader_found_is_read_whatever_its_name(place: Place) -> None:
-    log = read_found(put(place.run / "verifier.stdout", "a\nb\n"), LINES)
+    log = read_found(put(place.run / "verifier.stdout", "a\nb\n"), LogRoots((place.run,)), LINES)
     assert (log.path, log.text, log.whole) == (str(place.run / "verifier.stdout"), "a\nb\n", True)
 
 
 def test_one_that_is_gone_by_now_is_unavailable(place: Place) -> None:
     path = place.run / "gone.log"
     with pytest.raises(LogUnavailable, match=f"^cannot read {path}: No such file or directory$"):
-        read_found(path, LINES)
+        read_found(path, LogRoots((place.run,)), LINES)
