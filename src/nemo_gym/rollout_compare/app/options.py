@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from nemo_gym.rollout_compare.app.option import COLORS, DESCRIPTION, ORDERS, SHOW_DESCRIPTION, TABLES, Option
 from nemo_gym.rollout_compare.compare import rules_in_short
-from nemo_gym.rollout_compare.text import MOST_LINE_BYTES
+from nemo_gym.rollout_compare.text import MOST_LINE_BYTES, PAGE_MB
 
 __all__ = ["COLORS", "DESCRIPTION", "OPTIONS", "ORDERS", "SHOW_DESCRIPTION", "TABLES", "Option", "shown_again"]
 
@@ -235,7 +235,7 @@ OPTIONS = {
         _WRITTEN,
         "How many megabytes of data a page has at most: transcripts are left out first, then verifier output.",
         metavar="MB",
-        default=20,
+        default=PAGE_MB,
     ),
     "markdown": Option(
         "--markdown",
