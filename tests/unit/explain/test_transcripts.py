@@ -131,7 +131,8 @@ def test_a_row_that_is_gone_has_no_transcript(tmp_path: Path) -> None:
     result = compare_files(*files)
     files[0].write_text("")
     rows = result.flips[0].rows
-    (_, old), (_, new) = read_again([rows.old, rows.new], Wanted(transcript=True))
+    found = dict(read_again([rows.old, rows.new], Wanted(transcript=True)))
+    old, new = found[0], found[1]
     assert isinstance(old, Exception)
     assert isinstance(new, Record)
     assert new.transcript == (Step("assistant", "", "bash", '{"command": "cat x"}'),)
