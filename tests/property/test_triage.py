@@ -6,18 +6,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nemo_gym.rollout_compare.explain.triage import (
-    Outcome,
     SignedFlip,
     TestResults,
     clusters,
-    compare_tests,
     merge_tests,
     read_test_file,
     read_tests,
     signature,
 )
 from nemo_gym.rollout_compare.explain.triage.anonymous import anonymous
+from nemo_gym.rollout_compare.explain.triage.changes import compare_tests
 from nemo_gym.rollout_compare.explain.triage.pytest_text import _Run, read_pytest
+from nemo_gym.rollout_compare.explain.triage.results import Outcome
 from nemo_gym.rollout_compare.schema import Side
 from nemo_gym.rollout_compare.text.plain import lines
 from tests.properties import PROPERTY

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from nemo_gym.rollout_compare import Parted, Step, aligned, compare_files, compare_rollouts, explain_flips, parted
 from nemo_gym.rollout_compare.explain import transcripts as module
-from nemo_gym.rollout_compare.explain.transcripts import transcripts_of
+from nemo_gym.rollout_compare.producers import read_again
+from nemo_gym.rollout_compare.schema import Record, Wanted
 from tests.properties import PROPERTY
 from tests.support import write_rows
 
@@ -129,9 +130,12 @@ def test_a_row_that_is_gone_has_no_transcript(tmp_path: Path) -> None:
     files = write_rows(tmp_path / "old.jsonl", OLD), write_rows(tmp_path / "new.jsonl", NEW)
     result = compare_files(*files)
     files[0].write_text("")
-    old, new = transcripts_of(result.flips[0].rows)
-    assert old is None
-    assert new == (Step("assistant", "", "bash", '{"command": "cat x"}'),)
+    rows = result.flips[0].rows
+    found = dict(read_again([rows.old, rows.new], Wanted(transcript=True)))
+    old, new = found[0], found[1]
+    assert isinstance(old, Exception)
+    assert isinstance(new, Record)
+    assert new.transcript == (Step("assistant", "", "bash", '{"command": "cat x"}'),)
     assert not any(flip.parted for flip in explain_flips(result, []).flips)
 
 

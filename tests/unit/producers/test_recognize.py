@@ -131,12 +131,12 @@ def no(place: Glimpse) -> bool:
     return not yes(place)
 
 
-def test_the_first_of_several_producers_is_taken_and_the_others_named(tmp_path: Path) -> None:
+def test_the_first_of_several_producers_is_taken(tmp_path: Path) -> None:
     put(tmp_path / "x", "")
     locate = PRODUCERS["rollouts"].locate
     one, two, three = (Producer(name, locate, seen=yes if name != "two" else no) for name in ("one", "two", "three"))
     recognized = producer_of(str(tmp_path / "x"), {"one": one, "two": two, "three": three})
-    assert (recognized.producer, recognized.others) == (one, ("three",))
+    assert recognized.producer is one
 
 
 def test_nothing_is_seen_of_a_producer_that_nothing_shows(tmp_path: Path) -> None:

@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 from xxhash import xxh3_64_hexdigest
 
 from nemo_gym.rollout_compare.schema import (
-    SECRET,
-    is_secret,
     long_text,
     named_parts,
     setting_text,
     setting_texts,
     summed_up,
 )
+from nemo_gym.rollout_compare.schema.settings import SECRET, is_secret
 from tests.properties import PROPERTY
 
 JSON = st.recursive(

@@ -29,7 +29,7 @@ from nemo_gym.rollout_compare.producers import LocatedRun, Plan, Run, check_keys
 from nemo_gym.rollout_compare.report import by_size
 from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult, Note, NoteKind, Side
 from nemo_gym.rollout_compare.table import Table
-from nemo_gym.rollout_compare.text import one_line
+from nemo_gym.rollout_compare.text import MB, one_line
 
 Watch = Callable[[Sequence[Run]], AbstractContextManager[Progress | None]]
 """Something that shows how far the reading of open runs has got."""
@@ -37,9 +37,6 @@ Watch = Callable[[Sequence[Run]], AbstractContextManager[Progress | None]]
 
 Tell = Callable[[str], object]
 """Something that is told what is done after the reading."""
-
-#: A page of so many megabytes has transcripts of at most so many characters.
-_CHARACTERS_A_MB = 1_000_000
 
 
 class ComparisonOptions(TypedDict, total=False):
@@ -177,7 +174,7 @@ def compare_runs(
         result = with_findings(with_transcripts(result), roots, options.tail, jobs)
         if options.html is None and not options.transcripts:
             return result
-        return with_steps(result, sorted(result.flips, key=by_size), options.html_limit * _CHARACTERS_A_MB)
+        return with_steps(result, sorted(result.flips, key=by_size), options.html_limit * MB)
 
 
 def _naming(note: Note, rewards: Mapping[Side, str | None]) -> Note:

@@ -5,13 +5,18 @@ The parser, its help, the values, the config for scripts and the documents' tabl
 
 from __future__ import annotations
 
+from functools import partial
+
 from nemo_gym.rollout_compare.app.option import Option
 from nemo_gym.rollout_compare.compare import rules_in_short
-from nemo_gym.rollout_compare.text import MOST_LINE_BYTES
+from nemo_gym.rollout_compare.text import MOST_LINE_BYTES, PAGE_MB
 
 _RUNS, _TASKS, _READING = "runs", "which row is which task", "reading"
 _FIGURES = "whether the difference is real"
 _SHOWN, _WRITTEN, _GATE = "what the report shows", "what is written", "gate"
+
+#: An option that may change what a summary says.
+_telling = partial(Option, telling=True)
 
 #: By the name of the config's field.
 OPTIONS = {
@@ -24,90 +29,80 @@ OPTIONS = {
         metavar="OLD",
     ),
     "new_rollouts": Option(None, "text", _RUNS, "Rollouts of the system that is compared with it.", metavar="NEW"),
-    "key": Option(
+    "key": _telling(
         "--key",
         "text",
         _TASKS,
         "Field that holds the task's id, as a dotted path; found for each side by itself if not given.",
         metavar="FIELD",
-        telling=True,
     ),
-    "old_key": Option(
+    "old_key": _telling(
         "--old-key",
         "text",
         _TASKS,
         "Field that holds the task's id on the old side; overrides --key.",
         metavar="FIELD",
-        telling=True,
     ),
-    "new_key": Option(
+    "new_key": _telling(
         "--new-key",
         "text",
         _TASKS,
         "Field that holds the task's id on the new side; overrides --key.",
         metavar="FIELD",
-        telling=True,
     ),
-    "format": Option(
+    "format": _telling(
         "--format",
         "text",
         _READING,
         "Whose runs these are, by the producer's name; found for each side by itself if not given.",
         metavar="NAME",
-        telling=True,
     ),
-    "old_format": Option(
-        "--old-format", "text", _READING, "Whose run the old one is; overrides --format.", metavar="NAME", telling=True
+    "old_format": _telling(
+        "--old-format", "text", _READING, "Whose run the old one is; overrides --format.", metavar="NAME"
     ),
-    "new_format": Option(
-        "--new-format", "text", _READING, "Whose run the new one is; overrides --format.", metavar="NAME", telling=True
+    "new_format": _telling(
+        "--new-format", "text", _READING, "Whose run the new one is; overrides --format.", metavar="NAME"
     ),
-    "reward": Option(
+    "reward": _telling(
         "--reward",
         "text",
         _READING,
         "Metric that is compared, by its name or as a dotted path; the producer's main one if not given.",
         metavar="FIELD",
-        telling=True,
     ),
-    "old_reward": Option(
+    "old_reward": _telling(
         "--old-reward",
         "text",
         _READING,
         "Metric of the old side that is compared; overrides --reward.",
         metavar="FIELD",
-        telling=True,
     ),
-    "new_reward": Option(
+    "new_reward": _telling(
         "--new-reward",
         "text",
         _READING,
         "Metric of the new side that is compared; overrides --reward.",
         metavar="FIELD",
-        telling=True,
     ),
-    "lower_is_better": Option(
+    "lower_is_better": _telling(
         "--lower-is-better",
         "switch",
         _READING,
         "Of two rewards the lower one wins: the sign of wins, verdict and words is turned.",
-        telling=True,
     ),
-    "skip_bad_lines": Option(
+    "skip_bad_lines": _telling(
         "--skip-bad-lines",
         "switch",
         _READING,
         "Leave out lines that are not rows, and say how many, instead of stopping at the first.",
-        telling=True,
     ),
-    "max_line": Option(
+    "max_line": _telling(
         "--max-line",
         "size",
         _READING,
         "The longest line that is read, in bytes or as 500MB; a longer one is an error.",
         metavar="SIZE",
         default=MOST_LINE_BYTES,
-        telling=True,
     ),
     "jobs": Option(
         "--jobs",
@@ -117,61 +112,55 @@ OPTIONS = {
         metavar="N",
     ),
     "quiet": Option("--quiet", "switch", _READING, "Show no progress."),
-    "margin": Option(
+    "margin": _telling(
         "--margin",
         "amount",
         _FIGURES,
         "Say whether the new side is the same within M (0.02 is 2 points), or at least not worse by it.",
         metavar="M",
-        telling=True,
     ),
-    "tolerance": Option(
+    "tolerance": _telling(
         "--tolerance",
         "amount",
         _FIGURES,
         "Rewards that differ by at most T are the same result.",
         metavar="T",
         default=1e-9,
-        telling=True,
     ),
-    "count_measured": Option(
+    "count_measured": _telling(
         "--count-measured",
         "switch",
         _FIGURES,
         "Give a partly masked task the category that its measured attempts have, where both sides have some.",
-        telling=True,
     ),
-    "by": Option(
+    "by": _telling(
         "--by",
         "text",
         _FIGURES,
         "Compare the tasks of each value of this field of their rows, a dotted path, by themselves as well.",
         metavar="FIELD",
         many=True,
-        telling=True,
     ),
-    "cluster": Option(
+    "cluster": _telling(
         "--cluster",
         "text",
         _FIGURES,
         "Field whose value tells which tasks are related, such as questions on one text: interval and p with these "
         "kept together.",
         metavar="FIELD",
-        telling=True,
     ),
-    "tail": Option(
+    "tail": _telling(
         "--tail",
         "count",
         _SHOWN,
         "How many lines of verifier output to show for each flip; 0 for none.",
         metavar="N",
         default=15,
-        telling=True,
     ),
     "both_sides": Option(
         "--both-sides", "switch", _SHOWN, "Show the winning side's verifier output under the losing side's."
     ),
-    "logs_root": Option(
+    "logs_root": _telling(
         "--logs-root",
         "text",
         _SHOWN,
@@ -180,7 +169,6 @@ OPTIONS = {
         metavar="DIR",
         many=True,
         or_one=True,
-        telling=True,
     ),
     "max_flips": Option(
         "--max-flips", "count", _SHOWN, "Show so many flips of each kind, and how many more there are.", metavar="N"
@@ -233,7 +221,7 @@ OPTIONS = {
         _WRITTEN,
         "How many megabytes of data a page has at most: transcripts are left out first, then verifier output.",
         metavar="MB",
-        default=20,
+        default=PAGE_MB,
     ),
     "markdown": Option(
         "--markdown",
@@ -270,22 +258,20 @@ OPTIONS = {
         "Write the labels of the tasks to run again to this file: masked, missing, or with an agent error.",
         metavar="PATH",
     ),
-    "fail_on": Option(
+    "fail_on": _telling(
         "--fail-on",
         "rule",
         _GATE,
         f"End with status 3 if the comparison breaks this rule: {rules_in_short()}.",
         metavar="RULE",
         many=True,
-        telling=True,
     ),
-    "allow": Option(
+    "allow": _telling(
         "--allow",
         "text",
         _GATE,
         "File with the labels of tasks that break no rule, one a line, each with an optional reason: LABEL # REASON.",
         metavar="FILE",
-        telling=True,
     ),
 }
 

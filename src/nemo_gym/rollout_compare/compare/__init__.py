@@ -47,10 +47,12 @@ if TYPE_CHECKING:
         rules_in_short,
     )
     from nemo_gym.rollout_compare.compare.questions import Questions
+    from nemo_gym.rollout_compare.compare.repeats import NOISE_LEVEL
     from nemo_gym.rollout_compare.compare.task_side import summarize_side
 
 __all__ = [
     "MOST_AGREEING",
+    "NOISE_LEVEL",
     "NO_MARGIN",
     "RULE_NAMES",
     "RULE_PATTERN",
@@ -78,6 +80,7 @@ _HOMES = {
         "compare_tables",
     ),
     "distributions": ("fisher_exact_two_sided",),
+    "repeats": ("NOISE_LEVEL",),
     "gate": (
         "NO_MARGIN",
         "RULE_NAMES",

@@ -9,7 +9,7 @@ from itertools import compress
 from operator import or_
 
 from nemo_gym.rollout_compare.schema import NONE, UNKNOWN_IF_ABSENT, Change, Place, Side, long_text
-from nemo_gym.rollout_compare.table import Column, RowsByTask, Table
+from nemo_gym.rollout_compare.table import Column, RowsByTask, Table, tasks_of_both
 
 #: So many values of a setting are counted one by one; of the others it is said how many there are.
 MOST_VALUES = 20
@@ -48,7 +48,7 @@ def compare_settings(tables: Tables, rows: Rows) -> tuple[tuple[str, ...], tuple
     if not all(table.settings.columns for table in tables.values()):
         return (), ()
     told = [_Told(tables[side], rows[side]) for side in Side]
-    both = _both(rows)
+    both = tasks_of_both(rows[Side.OLD], rows[Side.NEW])
     names = sorted(_names(tables), key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name))
     compared: list[str] = []
     changes: list[Change] = []
@@ -67,12 +67,6 @@ def _names(tables: Tables) -> set[str]:
     old, new = (set(table.settings.columns) for table in tables.values())
     shared = old & new
     return old | new if shared - UNKNOWN_IF_ABSENT else shared
-
-
-def _both(rows: Rows) -> list[int]:
-    """The tasks that both runs have."""
-    present = [rows[side].present() for side in Side]
-    return list(compress(range(len(present[0])), map(bool, map(int.__and__, *present))))
 
 
 class _Told:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import compress
 
 from nemo_gym.rollout_compare.compare.interval import paired_t_interval
 from nemo_gym.rollout_compare.compare.paired import mean, standard_error
 from nemo_gym.rollout_compare.schema import Carrier, Cost, Ratio, Side, Truncated
-from nemo_gym.rollout_compare.table import RowsByTask, Table
+from nemo_gym.rollout_compare.table import RowsByTask, Table, tasks_of_both
 from nemo_gym.rollout_compare.text import MEASURES, counted
 
 #: Under so many tasks a ratio would say more of the tasks than of the runs.
@@ -41,7 +40,7 @@ def compare_costs(
     if not names:
         return ()
     sides = [_Side(tables[side], rows[side]) for side in Side]
-    both = list(compress(range(len(tasks)), map(bool, map(int.__and__, *(rows[side].present() for side in Side)))))
+    both = tasks_of_both(rows[Side.OLD], rows[Side.NEW])
     costs = (_cost(name, [side.means(name, both) for side in sides], sides, both, tasks) for name in names)
     return tuple(cost for cost in costs if cost)
 

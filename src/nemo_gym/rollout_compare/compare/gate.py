@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from nemo_gym.rollout_compare.text import MEASURES
+from nemo_gym.rollout_compare.text import MEASURES, counted
 
 if TYPE_CHECKING:  # the command line's help is made from these rules, and starts without results
     from nemo_gym.rollout_compare.schema import CompareResult, Rule
@@ -48,7 +48,7 @@ def _lost(result: CompareResult) -> list[str]:
 
 
 def _lost_beyond_noise(result: CompareResult) -> list[str]:
-    noise = {flip.comparison.task for flip in result.flips if flip.repeats and flip.repeats.within_noise}
+    noise = {flip.comparison.task for flip in result.flips if flip.within_noise}
     return [task for task in _lost(result) if task not in noise]
 
 
@@ -251,8 +251,7 @@ def _cost(result: CompareResult, text: str, name: str, limit: float) -> Rule:
 def _coverage(result: CompareResult, allowed: frozenset[str]) -> tuple[int, int]:
     """How many tasks have a measured attempt on both sides, and how many there are, allowed ones aside."""
     asked = [task for task in result.tasks if task.task not in allowed]
-    measured = sum(bool(task.old and task.old.measured and task.new and task.new.measured) for task in asked)
-    return measured, len(asked)
+    return sum(task.measured for task in asked), len(asked)
 
 
 def rule_text(rule: Rule) -> str:
@@ -262,9 +261,5 @@ def rule_text(rule: Rule) -> str:
         return f"gate: {rule.rule}: {rule.value}"
     if known is None:
         return f"gate: {rule.rule}: {rule.value} of the tasks are measured on both sides"
-    says = known.says(str(rule.value)) if known.tasks is None else _tasks(int(rule.value))
+    says = known.says(str(rule.value)) if known.tasks is None else counted(int(rule.value), "task")
     return f"gate: {rule.rule}: {says}"
-
-
-def _tasks(value: int) -> str:
-    return f"{value} {'task' if value == 1 else 'tasks'}"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from nemo_gym.rollout_compare.compare.distributions import fisher_exact_two_sided
 from nemo_gym.rollout_compare.schema import REWARD_TOLERANCE, Repeats, TaskSide
 
-#: A flip whose attempts differ by chance more often than this is not told from noise.
+#: A flip, or a test's pass rate, whose attempts differ by chance more often than this is not told from noise.
 NOISE_LEVEL = 0.05
 
 

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from nemo_gym.rollout_compare.files import Piece
-from nemo_gym.rollout_compare.producers import Plan, Readable
+from nemo_gym.rollout_compare.producers import Piece, Plan, Readable
 from nemo_gym.rollout_compare.schema import Fault, Note, NoteKind
 from nemo_gym.rollout_compare.table import Table
 

@@ -10,8 +10,7 @@ from functools import partial
 
 from nemo_gym.rollout_compare.engine.pieces import PieceTable, Progress, left_out, placed, read_piece
 from nemo_gym.rollout_compare.engine.workers import default_jobs, map_by_processes, may_fork
-from nemo_gym.rollout_compare.files import Piece
-from nemo_gym.rollout_compare.producers import Plan, Readable
+from nemo_gym.rollout_compare.producers import Piece, Plan, Readable
 from nemo_gym.rollout_compare.schema import CompareInputError, Fault, Note, NoteKind
 from nemo_gym.rollout_compare.table import Table
 

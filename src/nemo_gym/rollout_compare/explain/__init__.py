@@ -8,7 +8,7 @@
 * `triage`: single tests, signatures, clusters
 """
 
-from nemo_gym.rollout_compare.explain.evidence import Roots, is_silent, source_text, tail_lines, verifier_output
+from nemo_gym.rollout_compare.explain.evidence import Roots, any_output, source_text, tail_lines, verifier_output
 from nemo_gym.rollout_compare.explain.findings import explain_flips, with_findings
 from nemo_gym.rollout_compare.explain.logs import LogRoots
 from nemo_gym.rollout_compare.explain.steps import with_steps
@@ -18,8 +18,8 @@ __all__ = [
     "LogRoots",
     "Roots",
     "aligned",
+    "any_output",
     "explain_flips",
-    "is_silent",
     "parted",
     "source_text",
     "tail_lines",

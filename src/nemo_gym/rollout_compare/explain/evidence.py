@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.explain.logs import LogRoots, LogUnavailable, read_found, read_log
 from nemo_gym.rollout_compare.producers import RowsAtHand, read_again
-from nemo_gym.rollout_compare.schema import Evidence, Place, Row, Wanted
+from nemo_gym.rollout_compare.schema import Evidence, Flip, Place, Row, Wanted
 from nemo_gym.rollout_compare.schema import Output as Said
 from nemo_gym.rollout_compare.text import one_line, states_left, without_escapes
 
@@ -105,7 +105,12 @@ def _output(said: Said, roots: LogRoots, lines: int) -> Output:
     return Output(Evidence(None, unavailable=why or nothing_said(said.fields)), None, False, said.logs, said.tests)
 
 
-def is_silent(evidence: Evidence | None) -> bool:
+def any_output(flips: Iterable[Flip]) -> bool:
+    """Whether any flip has verifier output, or names a place for it, on either side."""
+    return not all(_is_silent(evidence) for flip in flips for evidence in (flip.old, flip.new))
+
+
+def _is_silent(evidence: Evidence | None) -> bool:
     """Whether a row does not even say where its verifier's output might be."""
     return evidence is None or (evidence.source is None and (evidence.unavailable or "").startswith(_NOTHING_SAID))
 

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.compare import MOST_AGREEING
 from nemo_gym.rollout_compare.engine import map_by_processes, may_fork
-from nemo_gym.rollout_compare.explain.evidence import Output, Roots, is_silent, log_roots, nothing_said, output_of
-from nemo_gym.rollout_compare.explain.logs import LogRoots, found_reports, is_certain_report, read_reports
+from nemo_gym.rollout_compare.explain.evidence import Output, Roots, any_output, log_roots, nothing_said, output_of
+from nemo_gym.rollout_compare.explain.logs import LogRoots, found_reports, read_reports
 from nemo_gym.rollout_compare.explain.transcripts import with_transcripts
 from nemo_gym.rollout_compare.producers import read_again, together
 from nemo_gym.rollout_compare.schema import (
@@ -103,8 +103,7 @@ def with_findings(
     if differing:
         total = MOST_AGREEING if len(result.agreeing) == MOST_AGREEING else 0
         notes.append(Note(NoteKind.TESTS_DIFFER, tasks=differing, total=total))
-    silent = all(is_silent(evidence) for flip in flips for evidence in (flip.old, flip.new))
-    if flips and silent and not any(flip.tests for flip in flips):
+    if flips and not any_output(flips) and not any(flip.tests for flip in flips):
         notes.append(Note(NoteKind.NO_OUTPUT))
     return replace(
         result, flips=flips, clusters=_clusters(flips), other_reasons=_other_reasons(agreeing), notes=tuple(notes)
@@ -215,6 +214,7 @@ def _tests(output: Output, plain: PlainText | None, roots: LogRoots) -> TestResu
     A report in which one name stands for several tests gives way to a text that names them all.
     """
     from nemo_gym.rollout_compare.explain.triage import (
+        is_certain_report,
         merge_tests,
         named_within,
         read_test_file,
@@ -240,7 +240,7 @@ def _clusters(flips: Sequence[Flip]) -> tuple[Cluster, ...]:
     return clusters(
         SignedFlip(flip.comparison.task, flip.comparison.winner, flip.signature)
         for flip in flips
-        if flip.comparison.winner is not None and not (flip.repeats and flip.repeats.within_noise)
+        if flip.comparison.winner is not None and not flip.within_noise
     )
 
 

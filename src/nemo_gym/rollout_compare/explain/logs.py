@@ -29,8 +29,6 @@ _REPORT_BYTES = 4 << 20
 _REPORTS_BYTES = 64 << 20
 _MOST_REPORTS = 200
 _MOST_REMEMBERED = 4
-_CTRF = "ctrf.json"
-_REPORT_WORDS = ("ctrf", "report", "result", "test", "jest", "vitest", "mocha", "rspec")
 _MOST_PARTS = 64
 _MOST_TRIED = 4
 
@@ -177,9 +175,12 @@ _remembered: dict[object, tuple[list[Any], bool]] = {}
 
 def read_reports(named: str, roots: LogRoots) -> Reports:
     """The reports in the logs folder that a row names; beside a log that is named itself they may be another's."""
+    from nemo_gym.rollout_compare.explain.triage import is_of_the_whole, is_report
+
     try:
-        folder = _find(named, roots, or_reports=True).parent
-        names = sorted((entry.name for entry in os.scandir(folder) if _is_report(entry.name)), key=_ctrf_first)
+        folder = _find(named, roots, is_report).parent
+        found = sorted(entry.name for entry in os.scandir(folder) if is_report(entry.name))
+        names = sorted(found, key=is_of_the_whole, reverse=True)
         if not any(place.is_dir() and place == folder for place in _places(named, roots)):
             return Reports()
     except (LogUnavailable, OSError, ValueError):
@@ -194,28 +195,13 @@ def found_reports(paths: Iterable[str]) -> Reports:
     return Reports(Path(), names[:_MOST_REPORTS], roots, complete=len(names) <= _MOST_REPORTS)
 
 
-def _is_report(name: str) -> bool:
-    """Any XML may be a JUnit report; of JSON there may be much else, so its name must say something of tests."""
-    name = name.lower()
-    return name.endswith(".xml") or (name.endswith(".json") and any(word in name for word in _REPORT_WORDS))
-
-
-def is_certain_report(name: str) -> bool:
-    """Whether a file by its name holds single tests for certain; other JSON may hold anything."""
-    return name.lower() == _CTRF or name.lower().endswith(".xml")
-
-
-def _ctrf_first(name: str) -> tuple[bool, str]:
-    return name.lower() != _CTRF, name
-
-
-def _find(named: str, roots: LogRoots, *, or_reports: bool = False) -> Path:
+def _find(named: str, roots: LogRoots, is_report: Callable[[str], bool] = lambda _: False) -> Path:
     """Where the log is, or would be in a folder that has reports."""
     tried = []
     for place in _places(named, roots):
         is_folder = place.is_dir()
         path = place / LOG_NAME if is_folder else place
-        if os.path.lexists(path) or (or_reports and is_folder and any(map(_is_report, os.listdir(place)))):
+        if os.path.lexists(path) or (is_folder and any(map(is_report, os.listdir(place)))):
             return path
         tried.append(str(path))
     raise LogUnavailable(f"not found: {first_of(tried, _MOST_TRIED)}")

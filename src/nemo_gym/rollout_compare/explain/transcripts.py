@@ -20,7 +20,6 @@ from nemo_gym.rollout_compare.schema import (
     Record,
     Row,
     Step,
-    TaskRows,
     Wanted,
     text_of,
 )
@@ -51,14 +50,6 @@ def transcript_of(row: Row) -> tuple[Step, ...] | None:
     """What the agent did in a rollout, bounded and safe to print; None where the row does not tell."""
     ((_, record),) = read_again([Place(RowsAtHand([row]), 1, 0)], Wanted(transcript=True))
     return record.transcript if isinstance(record, Record) else None
-
-
-def transcripts_of(rows: TaskRows) -> tuple[tuple[Step, ...] | None, tuple[Step, ...] | None]:
-    """What both agents did in the two rows that tell most about a task."""
-    found: list[tuple[Step, ...] | None] = [None, None]
-    for side, record in read_again([rows.old, rows.new], Wanted(transcript=True)):
-        found[side] = record.transcript if isinstance(record, Record) else None
-    return found[0], found[1]
 
 
 def parted(old: Sequence[Step], new: Sequence[Step]) -> Parted:

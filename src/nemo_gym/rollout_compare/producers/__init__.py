@@ -28,6 +28,7 @@ What they have in common:
 * `beside`: what stands in an object of a row beside the fields that are known
 * `depth`: how deep a row may be nested
 * `records`: files of JSON objects that a reader looks at one by one
+* `one_file`: sources that are one file
 * `documents`: whole JSON documents and archives of them
 * `folders`: runs whose attempts each have a file of their own
 * `trials`: one such attempt
@@ -49,6 +50,7 @@ from nemo_gym.rollout_compare.producers.again import read_again, together
 from nemo_gym.rollout_compare.producers.contract import (
     Failures,
     LocatedRun,
+    Piece,
     Plan,
     Producer,
     Readable,
@@ -83,21 +85,10 @@ from nemo_gym.rollout_compare.producers.terminal_bench import TERMINAL_BENCH
 from nemo_gym.rollout_compare.producers.verifiers import VERIFIERS
 
 __all__ = [
-    "HARBOR",
-    "INSPECT",
-    "LM_EVAL",
-    "NEMO_EVALUATOR",
-    "NEMO_GYM",
-    "OPENAI_EVALS",
-    "OPENHANDS",
     "PRODUCERS",
-    "PROMPTFOO",
-    "SWEBENCH",
-    "TABLE",
-    "TERMINAL_BENCH",
-    "VERIFIERS",
     "Failures",
     "LocatedRun",
+    "Piece",
     "Plan",
     "Producer",
     "Readable",

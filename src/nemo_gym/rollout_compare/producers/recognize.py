@@ -23,12 +23,10 @@ class Recognized(Struct, frozen=True):
     Attributes:
         producer: Whose run it is.
         named: The run: what the user named, or a folder in it.
-        others: The names of other producers whose it could be, too.
     """
 
     producer: Producer
     named: str
-    others: tuple[str, ...] = ()
 
 
 def producer_of(named: str, producers: Mapping[str, Producer], name: str | None = None) -> Recognized:
@@ -95,6 +93,4 @@ def _seen(place: Glimpse, producers: Sequence[Producer]) -> Recognized | None:
 
 def _recognized(place: Glimpse, found: Iterator[Producer]) -> Recognized | None:
     first = next(found, None)
-    if first is None:
-        return None
-    return Recognized(first, str(place.path), tuple(producer.name for producer in found))
+    return Recognized(first, str(place.path)) if first else None

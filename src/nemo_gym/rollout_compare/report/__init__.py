@@ -18,7 +18,6 @@
 from __future__ import annotations
 
 from nemo_gym.rollout_compare.explain import Roots, explain_flips
-from nemo_gym.rollout_compare.report.notes import note_text
 from nemo_gym.rollout_compare.report.renderers import RENDERERS
 from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines, summary_schema
 from nemo_gym.rollout_compare.report.terminal.color import colored
@@ -31,7 +30,6 @@ __all__ = [
     "Shown",
     "by_size",
     "colored",
-    "note_text",
     "render_report",
     "report_lines",
     "summary_dict",

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import isfinite
-from typing import Any
 
 from msgspec import Struct
 
@@ -17,7 +15,6 @@ from nemo_gym.rollout_compare.schema import (
     Note,
     Side,
     Step,
-    TaskComparison,
     TaskSide,
 )
 
@@ -139,37 +136,3 @@ def side_of(reward: float | None, rows: int, failure_kind: str | None, facts: Si
         facts.masked_rows,
         facts.measured_part,
     )
-
-
-def records_of(result: CompareResult) -> list[dict[str, Any]]:
-    """One record a task, for tables: what `tasks` of the summary says, flat, and how the flip was explained."""
-    flips = {flip.comparison.task: flip for flip in result.flips}
-    return [_record(task, flips) for task in result.tasks]
-
-
-def _record(task: TaskComparison, flips: dict[str, Any]) -> dict[str, Any]:
-    record: dict[str, Any] = {
-        "task": task.task,
-        "category": task.category.value,
-        "winner": task.winner.value if task.winner else None,
-    }
-    for side in Side:
-        told = task.side(side)
-        record |= {
-            f"{side}_reward": told.reward if told else None,
-            f"{side}_rows": told.rows if told else 0,
-            f"{side}_solved": told.solved if told else None,
-            f"{side}_masked": told.masked if told else None,
-            f"{side}_agent_error": told.agent_error if told else None,
-            f"{side}_failure_kind": told.failure_kind if told else None,
-        }
-    old, new = record["old_reward"], record["new_reward"]
-    flip = flips.get(task.task)
-    tests = flip.tests if flip else None
-    return record | {
-        "delta": None if old is None or new is None or not isfinite(new - old) else new - old,
-        "signature": flip.signature if flip else None,
-        "within_noise": flip.repeats.within_noise if flip and flip.repeats else None,
-        "broken_tests": len(tests.broken) if tests else None,
-        "fixed_tests": len(tests.fixed) if tests else None,
-    }

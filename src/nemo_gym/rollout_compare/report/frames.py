@@ -7,30 +7,29 @@ import json
 from collections.abc import Iterator
 from html import escape
 from io import BytesIO, StringIO
+from math import isfinite
 from typing import Any, Final
 
-from nemo_gym.rollout_compare.report.facts import records_of
 from nemo_gym.rollout_compare.report.terminal.decision import decision_text
-from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult
+from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult, Flip, Side, TaskComparison, TaskSide
 from nemo_gym.rollout_compare.text import encodable, one_line
+
+#: What is told of each side, with what it holds.
+_OF_SIDES: Final = {
+    "reward": float,
+    "rows": int,
+    "solved": int,
+    "masked": str,
+    "agent_error": str,
+    "failure_kind": str,
+}
 
 #: The columns in their order, with what they hold.
 COLUMNS: Final = {
     "task": str,
     "category": str,
     "winner": str,
-    **{
-        f"{side}_{name}": kind
-        for side in ("old", "new")
-        for name, kind in (
-            ("reward", float),
-            ("rows", int),
-            ("solved", int),
-            ("masked", str),
-            ("agent_error", str),
-            ("failure_kind", str),
-        )
-    },
+    **{f"{side}_{name}": kind for side in Side for name, kind in _OF_SIDES.items()},
     "delta": float,
     "signature": str,
     "within_noise": bool,
@@ -40,6 +39,34 @@ COLUMNS: Final = {
 
 # What a spreadsheet takes for a formula when a cell begins so.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def records_of(result: CompareResult) -> list[dict[str, Any]]:
+    """One record a task, for tables: what `tasks` of the summary says, flat, and how the flip was explained."""
+    flips = {flip.task: flip for flip in result.flips}
+    return [_record(task, flips.get(task.task)) for task in result.tasks]
+
+
+def _record(task: TaskComparison, flip: Flip | None) -> dict[str, Any]:
+    old, new = ((told.reward if told else None) for told in (task.old, task.new))
+    tests = flip.tests if flip else None
+    sides = {f"{side}_{name}": _told(task.side(side), name) for side in Side for name in _OF_SIDES}
+    return {
+        "task": task.task,
+        "category": task.category.value,
+        "winner": task.winner.value if task.winner else None,
+        **sides,
+        "delta": None if old is None or new is None or not isfinite(new - old) else new - old,
+        "signature": flip.signature if flip else None,
+        "within_noise": flip.repeats.within_noise if flip and flip.repeats else None,
+        "broken_tests": len(tests.broken) if tests else None,
+        "fixed_tests": len(tests.fixed) if tests else None,
+    }
+
+
+def _told(side: TaskSide | None, name: str) -> Any:
+    """What a side says; one without a row says nothing but that."""
+    return getattr(side, name) if side else 0 if name == "rows" else None
 
 
 def columns_of(result: CompareResult) -> dict[str, list[Any]]:

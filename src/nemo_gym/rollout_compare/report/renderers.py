@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterable
 
 from nemo_gym.rollout_compare.report.terminal.text import Shown
 from nemo_gym.rollout_compare.schema import CompareResult
+from nemo_gym.rollout_compare.text import MB
 
 #: Lines without their ends, or a whole file.
 Rendered = Iterable[str] | bytes
 
 Renderer = Callable[[CompareResult, Shown], Rendered]
-
-_BYTES_A_MB = 1_000_000
 
 
 def _json_summary(result: CompareResult, _shown: Shown) -> Rendered:
@@ -24,7 +23,7 @@ def _json_summary(result: CompareResult, _shown: Shown) -> Rendered:
 def _page(result: CompareResult, shown: Shown) -> Rendered:
     from nemo_gym.rollout_compare.report.html.page import page
 
-    return page(result, shown.title, shown.html_limit * _BYTES_A_MB)
+    return page(result, shown.title, shown.html_limit * MB)
 
 
 def _markdown(result: CompareResult, shown: Shown) -> Rendered:

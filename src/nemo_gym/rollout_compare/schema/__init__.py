@@ -50,9 +50,7 @@ from nemo_gym.rollout_compare.schema.result import (
 )
 from nemo_gym.rollout_compare.schema.settings import (
     NONE,
-    SECRET,
     UNKNOWN_IF_ABSENT,
-    is_secret,
     long_text,
     named_parts,
     setting_text,
@@ -91,7 +89,6 @@ __all__ = [
     "MOST_CHARACTERS",
     "NONE",
     "REWARD_TOLERANCE",
-    "SECRET",
     "UNKNOWN_IF_ABSENT",
     "Attempt",
     "Batch",
@@ -170,7 +167,6 @@ __all__ = [
     "input_label",
     "input_labels",
     "input_numbers",
-    "is_secret",
     "kept",
     "label_of",
     "long_text",

@@ -108,6 +108,11 @@ class Flip(Struct, frozen=True):
         """The task's label."""
         return self.comparison.task
 
+    @property
+    def within_noise(self) -> bool:
+        """Whether its attempts do not tell it from noise."""
+        return self.repeats is not None and self.repeats.within_noise
+
     def evidence(self, side: Side) -> Evidence | None:
         """What the given run's verifier said."""
         return self.old if side is Side.OLD else self.new
@@ -219,7 +224,7 @@ class CompareResult(Struct, frozen=True):
 
     def to_records(self) -> list[dict[str, Any]]:
         """One flat dict a task, in the order of `tasks`: the rows of `--table`."""
-        records: list[dict[str, Any]] = _report("facts").records_of(self)
+        records: list[dict[str, Any]] = _report("frames").records_of(self)
         return records
 
     def to_pandas(self) -> Any:

@@ -127,6 +127,11 @@ class TaskComparison(Struct, frozen=True, gc=False):
         return self.old if side is Side.OLD else self.new
 
     @property
+    def measured(self) -> bool:
+        """Whether both runs have a measured row of the task, though others may be masked."""
+        return bool(self.old and self.old.measured and self.new and self.new.measured)
+
+    @property
     def loser(self) -> Side | None:
         """The run with the lower reward, for both kinds of flips; else None."""
         return self.winner.other if self.winner else None

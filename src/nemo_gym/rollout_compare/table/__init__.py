@@ -7,8 +7,8 @@
 * `by_task`: its rows, gathered by task
 """
 
-from nemo_gym.rollout_compare.table.by_task import RowsByTask, rows_by_task
+from nemo_gym.rollout_compare.table.by_task import RowsByTask, rows_by_task, tasks_of_both
 from nemo_gym.rollout_compare.table.columns import Column, T
 from nemo_gym.rollout_compare.table.table import Table
 
-__all__ = ["Column", "RowsByTask", "T", "Table", "rows_by_task"]
+__all__ = ["Column", "RowsByTask", "T", "Table", "rows_by_task", "tasks_of_both"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, pairwise
-from operator import ne
+from itertools import accumulate, compress, pairwise
+from operator import and_, ne
 
 from msgspec import Struct
 
@@ -38,6 +38,12 @@ class RowsByTask(Struct, frozen=True):
     def present(self) -> bytes:
         """For each task 1 if the run has a row of it, else 0."""
         return bytes(map(ne, self.starts[1:], self.starts[:-1]))
+
+
+def tasks_of_both(old: RowsByTask, new: RowsByTask) -> list[int]:
+    """The numbers of the tasks that both runs have."""
+    both = map(and_, old.present(), new.present())
+    return list(compress(range(len(old.starts) - 1), both))
 
 
 def rows_by_task(task_of: array[int], tasks: int) -> RowsByTask:

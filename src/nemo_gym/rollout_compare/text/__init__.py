@@ -11,7 +11,7 @@ The command line's help needs the others: `plain` and `folding` are imported whe
 
 from typing import TYPE_CHECKING
 
-from nemo_gym.rollout_compare.text.sizes import MOST_LINE_BYTES, bytes_of, size_text
+from nemo_gym.rollout_compare.text.sizes import MB, MOST_LINE_BYTES, PAGE_MB, bytes_of, size_text
 from nemo_gym.rollout_compare.text.terminal import encodable, json_line, one_line, several_lines, without_escapes
 from nemo_gym.rollout_compare.text.words import MEASURES, counted, first_of, many, mark_text, mask_text, masked_text
 
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "MB",
     "MEASURES",
     "MOST_LINE_BYTES",
+    "PAGE_MB",
     "PlainText",
     "bytes_of",
     "counted",

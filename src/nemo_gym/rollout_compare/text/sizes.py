@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+MB = 1_000_000
+
 #: The units, largest first.
-SIZES = {"GB": 1_000_000_000, "MB": 1_000_000, "kB": 1_000, "B": 1}
+SIZES = {"GB": 1000 * MB, "MB": MB, "kB": 1_000, "B": 1}
 
 #: A line may be so long if nothing else is said.
 MOST_LINE_BYTES = 1_000_000_000
+
+#: A page has so many megabytes of data if nothing else is said.
+PAGE_MB = 20
 
 _MOST_DIGITS = 18
 

@@ -1,7 +1,7 @@
 import pytest
 
-from nemo_gym.rollout_compare.explain.triage import Outcome, TestResults, compare_attempts, compare_tests
-from nemo_gym.rollout_compare.explain.triage.changes import natural
+from nemo_gym.rollout_compare.explain.triage.changes import compare_attempts, compare_tests, natural
+from nemo_gym.rollout_compare.explain.triage.results import Outcome, TestResults
 from nemo_gym.rollout_compare.schema import TestChanges, TestRate
 
 PASSED, FAILED, ERROR, SKIPPED = Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.SKIPPED

@@ -1,7 +1,7 @@
 from itertools import permutations
 
-from nemo_gym.rollout_compare.explain.triage import Cluster, SignedFlip, clusters, other_reasons
-from nemo_gym.rollout_compare.schema import OtherReasons, Side
+from nemo_gym.rollout_compare.explain.triage import SignedFlip, clusters, other_reasons
+from nemo_gym.rollout_compare.schema import Cluster, OtherReasons, Side
 
 FLIPS = [
     SignedFlip("t3", Side.OLD, "out of memory"),

@@ -3,8 +3,7 @@ from types import MappingProxyType
 
 import pytest
 
-from nemo_gym.rollout_compare.explain.triage import Outcome, TestResults, merge_tests
-from nemo_gym.rollout_compare.explain.triage.results import Collector
+from nemo_gym.rollout_compare.explain.triage.results import Collector, Outcome, TestResults, merge_tests
 
 PASSED, FAILED, ERROR, SKIPPED = Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.SKIPPED
 

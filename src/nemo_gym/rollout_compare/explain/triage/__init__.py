@@ -46,32 +46,35 @@ A new kind of test output is one file with one function beside these, and one li
 * `clusters`: flips with one signature, and tasks that fail for another reason
 """
 
-from nemo_gym.rollout_compare.explain.triage.changes import compare_attempts, compare_tests
+from nemo_gym.rollout_compare.explain.triage.changes import compare_attempts
 from nemo_gym.rollout_compare.explain.triage.clusters import SignedFlip, clusters, other_reasons
 from nemo_gym.rollout_compare.explain.triage.errors import ErrorLine
-from nemo_gym.rollout_compare.explain.triage.readers import read_test_file, read_tests
+from nemo_gym.rollout_compare.explain.triage.readers import (
+    is_certain_report,
+    is_of_the_whole,
+    is_report,
+    read_test_file,
+    read_tests,
+)
 from nemo_gym.rollout_compare.explain.triage.results import (
-    Outcome,
     TestResults,
     merge_tests,
     named_within,
     recorded_tests,
 )
 from nemo_gym.rollout_compare.explain.triage.signature import cause_of, errors_of, signature
-from nemo_gym.rollout_compare.schema import Cluster, TestChanges
 
 __all__ = [
-    "Cluster",
     "ErrorLine",
-    "Outcome",
     "SignedFlip",
-    "TestChanges",
     "TestResults",
     "cause_of",
     "clusters",
     "compare_attempts",
-    "compare_tests",
     "errors_of",
+    "is_certain_report",
+    "is_of_the_whole",
+    "is_report",
     "merge_tests",
     "named_within",
     "other_reasons",

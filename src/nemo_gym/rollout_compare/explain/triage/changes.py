@@ -6,13 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from nemo_gym.rollout_compare.compare import fisher_exact_two_sided
+from nemo_gym.rollout_compare.compare import NOISE_LEVEL, fisher_exact_two_sided
 from nemo_gym.rollout_compare.explain.triage.names import same_names
 from nemo_gym.rollout_compare.explain.triage.results import Outcome, TestResults
 from nemo_gym.rollout_compare.schema import TestChanges, TestRate
-
-#: Pass rates that chance alone parts more often than this are not told from noise.
-_NOISE_LEVEL = 0.05
 
 _FAILED = (Outcome.FAILED, Outcome.ERROR)
 _NUMBERS = re.compile(r"(\d{1,18}+)")
@@ -125,4 +122,4 @@ def _beyond_noise(passed_old: int, ran_old: int, passed_new: int, ran_new: int) 
     failed_old, failed_new = ran_old - passed_old, ran_new - passed_new
     if min(ran_old, ran_new) > 1 and (failed_old == passed_new == 0 or passed_old == failed_new == 0):
         return True
-    return fisher_exact_two_sided(passed_old, failed_old, passed_new, failed_new) <= _NOISE_LEVEL
+    return fisher_exact_two_sided(passed_old, failed_old, passed_new, failed_new) <= NOISE_LEVEL

@@ -50,6 +50,11 @@ FILE_READERS: tuple[tuple[str, FileReader], ...] = (
     ("*.xml", read_junit),
 )
 
+#: Files that may hold anything: those are reports whose names have one of the words.
+_ANYTHING = ".json"
+_REPORT_WORDS = ("ctrf", "report", "result", "test", "jest", "vitest", "mocha", "rspec")
+_WHOLE = "ctrf.json"
+
 # "[... 120 lines omitted ...]", "<truncated 500 characters>", "--- output truncated ---": what was read has a hole.
 # pytest's own "...Full output truncated (3 lines hidden)" is about one value.
 _HOLE = re.compile(
@@ -89,6 +94,31 @@ def _is_hole(line: str) -> bool:
     return "Full output" not in line and _HOLE.match(line) is not None
 
 
+def is_report(name: str) -> bool:
+    """Whether a file by its name may be a report of single tests, which `read_test_file` is to read."""
+    base = _base(name)
+    return bool(_readers_of(base)) and (not base.endswith(_ANYTHING) or any(word in base for word in _REPORT_WORDS))
+
+
+def is_certain_report(name: str) -> bool:
+    """Whether a file by its name holds single tests for certain; other JSON may hold anything."""
+    base = _base(name)
+    return base == _WHOLE or (bool(_readers_of(base)) and not base.endswith(_ANYTHING))
+
+
+def is_of_the_whole(name: str) -> bool:
+    """Whether a report by its name speaks for the whole run of tests."""
+    return _base(name) == _WHOLE
+
+
+def _base(name: str) -> str:
+    return name.replace("\\", "/").rpartition("/")[2].lower()
+
+
+def _readers_of(base: str) -> list[FileReader]:
+    return [read for pattern, read in FILE_READERS if fnmatchcase(base, pattern)]
+
+
 def read_test_file(name: str, data: bytes) -> TestResults | None:
     """The single tests in a file of a log folder, or None if there are none or the file is of no known kind.
 
@@ -96,6 +126,5 @@ def read_test_file(name: str, data: bytes) -> TestResults | None:
         name: The file's name, with or without its folder.
         data: The file from its start, whole or cut off at a bound.
     """
-    base = name.replace("\\", "/").rpartition("/")[2].lower()
-    readers = (read for pattern, read in FILE_READERS if fnmatchcase(base, pattern))
+    readers = _readers_of(_base(name))
     return next((results for read in readers if (results := read(data)) is not None), None)

@@ -38,8 +38,6 @@ PREDICTIONS = (
 #: Lists of ids, in a run's report and in what older versions of the harness and leaderboards have.
 LISTED = frozenset({"resolved_ids", "submitted_ids", "completed_ids", "unresolved_ids", "error_ids"})
 OLD_LISTS = frozenset({"no_generation", "no_logs", "generated", "applied", "install_fail", "with_logs"})
-#: What an instance's own report says.
-VERDICT = frozenset({"resolved", "patch_exists", "patch_is_None", "patch_successfully_applied"})
 PREDICTED = frozenset({"instance_id", "model_patch"})
 _LOOKED_INTO = 20
 #: What only rows with results have.

@@ -16,7 +16,7 @@ from nemo_gym.rollout_compare.report.notes import TASKS_IN_JSON_ONLY, note_messa
 from nemo_gym.rollout_compare.report.terminal.changes import change_text, cost_text, parted_lines
 from nemo_gym.rollout_compare.report.terminal.decision import decision_text, means_text, verdict_text
 from nemo_gym.rollout_compare.report.terminal.difference import difference_lines, repeats_text
-from nemo_gym.rollout_compare.report.terminal.flips import by_size, within_noise
+from nemo_gym.rollout_compare.report.terminal.flips import by_size
 from nemo_gym.rollout_compare.report.terminal.provenance import source_text
 from nemo_gym.rollout_compare.report.terminal.text import join_lines
 from nemo_gym.rollout_compare.report.terminal.words import counted, listed
@@ -56,6 +56,7 @@ def contents(result: CompareResult, title: str) -> dict[str, Any]:
         "costs": [_cost(cost) for cost in result.costs if cost.mean_old or cost.mean_new],
         "gate": [safe.names([rule.rule, str(rule.value), rule.tripped]) for rule in result.gate],
         "tasksets": result.keyed_by_taskset,
+        "categories": list(Category),
         "tasks": [_task(task) for task in result.tasks],
         "differ": [numbers[task] for task in result.join_check.tasks_differ if task in numbers],
         "flips": {str(numbers[flip.task]): _flip(flip) for flip in result.flips},
@@ -159,7 +160,7 @@ def _flip(flip: Flip) -> dict[str, Any]:
         "same_answer": flip.same_answer,
         "signature": safe.name(flip.signature) if flip.signature else None,
         "repeats": repeats_text(flip.repeats).replace(" -> ", " to ") if flip.repeats else None,
-        "noise": within_noise(flip),
+        "noise": flip.within_noise,
         "parted": safe.name(" ".join(parted_lines(flip.parted, 400)).strip()) if flip.parted else None,
     }
 

@@ -71,7 +71,7 @@ def _tasks(result: CompareResult, figures: Statistics) -> Iterator[str]:
 def partly_measured(result: CompareResult) -> int:
     """How many masked tasks have a measured attempt on both sides."""
     masked = result.by_category(Category.MASKED)
-    return sum(bool(task.old and task.old.measured and task.new and task.new.measured) for task in masked)
+    return sum(task.measured for task in masked)
 
 
 def value_text(figures: Statistics, value: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from nemo_gym.rollout_compare.explain import is_silent, source_text
+from nemo_gym.rollout_compare.explain import source_text
 from nemo_gym.rollout_compare.report.terminal.changes import parted_lines
 from nemo_gym.rollout_compare.report.terminal.difference import repeats_text
 from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT, label, listed, section
@@ -18,11 +18,6 @@ BY_SIZE = "size"
 TESTS_NAMED = 10
 SAMPLE_LINES = 5
 REASONS_NAMED = 10
-
-
-def any_output(flips: Sequence[Flip]) -> bool:
-    """Whether any flip has verifier output, or names a place for it, on either side."""
-    return not all(is_silent(evidence) for flip in flips for evidence in (flip.old, flip.new))
 
 
 def cluster_lines(clusters: Sequence[Cluster], flips: Sequence[Flip] = (), *, output: bool = True) -> Iterator[str]:
@@ -73,12 +68,7 @@ def by_size(flip: Flip) -> tuple[bool, float, str]:
     assert new is not None
     assert old.reward is not None
     assert new.reward is not None
-    return within_noise(flip), -abs(new.reward - old.reward), flip.comparison.task
-
-
-def within_noise(flip: Flip) -> bool:
-    """Whether the flip is known to be no more than the noise of its attempts."""
-    return flip.repeats is not None and flip.repeats.within_noise
+    return flip.within_noise, -abs(new.reward - old.reward), flip.comparison.task
 
 
 def flip_lines(
@@ -86,7 +76,7 @@ def flip_lines(
 ) -> Iterator[str]:
     """A section of flips, at most so many of them, with the verifier output of so many sides, the losing one first."""
     yield from section(title, len(flips))
-    told = [flip for flip in flips if not within_noise(flip)] if hide_noise else flips
+    told = [flip for flip in flips if not flip.within_noise] if hide_noise else flips
     for flip in told[:most]:
         yield from _flip(flip, sides)
     if most is not None and len(told) > most:

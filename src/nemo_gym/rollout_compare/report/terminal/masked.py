@@ -9,7 +9,7 @@ from nemo_gym.rollout_compare.text import one_line
 
 def masked_line(task: TaskComparison) -> str:
     """A masked task: its rewards and why it is masked."""
-    if task.old and task.old.measured and task.new and task.new.measured:
+    if task.old and task.new and task.measured:
         return _partly_masked(task, task.old, task.new)
     sides = [(side, facts) for side in Side if (facts := task.side(side))]
     rewards = " ".join(f"{side}={facts.reward_text()}" for side, facts in sides)

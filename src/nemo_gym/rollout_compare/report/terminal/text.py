@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterator, Sequence
 
 from msgspec import Struct
 
+from nemo_gym.rollout_compare.explain import any_output
 from nemo_gym.rollout_compare.report.notes import TASKS_IN_JSON_ONLY, note_message, note_names
 from nemo_gym.rollout_compare.report.terminal.changes import change_lines, cost_lines, settings_lines
 from nemo_gym.rollout_compare.report.terminal.decision import decision_text
 from nemo_gym.rollout_compare.report.terminal.difference import difference_lines
 from nemo_gym.rollout_compare.report.terminal.flips import (
     BY_SIZE,
-    any_output,
     by_size,
     cluster_lines,
     flip_lines,
@@ -22,7 +22,7 @@ from nemo_gym.rollout_compare.report.terminal.masked import changed_first, maske
 from nemo_gym.rollout_compare.report.terminal.provenance import source_text
 from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT, label, listed, section
 from nemo_gym.rollout_compare.schema import Category, CompareResult, JoinCheck, Note, Side, TaskComparison
-from nemo_gym.rollout_compare.text import counted, one_line
+from nemo_gym.rollout_compare.text import PAGE_MB, counted, one_line
 
 
 class Shown(Struct, frozen=True):
@@ -48,7 +48,7 @@ class Shown(Struct, frozen=True):
     title: str = "gym dev compare"
     hide_noise: bool = False
     sort: str = BY_SIZE
-    html_limit: int = 20
+    html_limit: int = PAGE_MB
     table: str = ".csv"
     color: bool = False
 

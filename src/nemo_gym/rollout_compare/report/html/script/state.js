@@ -1,11 +1,10 @@
 // What is shown: kept in the address after the #, so that a link leads to it.
 
 const data = JSON.parse(byId('data').textContent);
-const CATEGORIES = ['identical', 'flipped', 'flipped_agent_error', 'masked', 'missing'];
 const FATES = ['lost', 'won', 'masked', 'missing', 'identical'];
 
 const tasks = data.tasks.map(([label, category, winner, before, after], number) => {
-  const name = CATEGORIES[category];
+  const name = data.categories[category];
   const fate = winner === 'old' ? 'lost' : winner === 'new' ? 'won' : name;
   return { number, label, name, fate, old: side(before), new: side(after), flip: data.flips[number] || null };
 });
