@@ -145,8 +145,11 @@ def peak_and_row(case: Case, shape: Shape, size: int) -> tuple[int, int, int]:
     return peak, row, status
 
 
-def print_memory(size: int, fields: Sequence[str], shapes: Sequence[str]) -> None:
+def print_memory_by_field(
+    size: int = MEGABYTES << 20, fields: Sequence[str] | None = None, shapes: Sequence[str] = tuple(SHAPES)
+) -> None:
     """A row of the table for each field, with a column for each shape of its value."""
+    fields = every_field() if fields is None else fields
     table = Table(["field", *(f"{name}: peak, times the row" for name in shapes)])
     cases = [*(Case(field, False) for field in fields), *(Case(field, True) for field in fields)]
     known = {Case(field, False) for field in FIELDS} | {Case(field, True) for field in SIDECAR_FIELDS}
@@ -162,15 +165,19 @@ def print_memory(size: int, fields: Sequence[str], shapes: Sequence[str]) -> Non
         table.print_row(f"{'sidecar: ' if case.in_sidecar else ''}`{case.field}`", *told)
 
 
+def every_field() -> list[str]:
+    """The fields of rows, then those that only a sidecar's record has."""
+    return list(dict.fromkeys([*FIELDS, *SIDECAR_FIELDS]))
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--megabytes", type=int, default=MEGABYTES, help=f"of a large value (default: {MEGABYTES})")
-    every = list(dict.fromkeys([*FIELDS, *SIDECAR_FIELDS]))
-    parser.add_argument("--fields", nargs="+", choices=every, default=every, metavar="FIELD")
+    parser.add_argument("--fields", nargs="+", choices=every_field(), metavar="FIELD")
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=list(SHAPES))
     options = parser.parse_args()
-    print_memory(options.megabytes << 20, options.fields, options.shapes)
+    print_memory_by_field(options.megabytes << 20, options.fields, options.shapes)
 
 
 if __name__ == "__main__":

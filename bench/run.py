@@ -4,6 +4,7 @@
     run.py                                      the table
     run.py --shapes transcripts --sizes 20MB    a quick one
     run.py --curves                             time and memory against size
+    run.py --by-field                           memory against the largest row, whichever field is large
 
 Sizes and rows are those of one file; every comparison reads two. The ways are first made to say the same, then run in
 turn. Run it on a quiet machine with room for the data in memory: what is measured is never the disk.
@@ -22,6 +23,7 @@ from statistics import median
 
 from curves import print_curve
 from measure import median_ratio, memory_of, time_of, times_in_turn
+from memory_by_field import print_memory_by_field
 from tables import Table, megabytes, seconds_text
 from ways import FLOOR, OURS, SHAPES, Data, check_counts, commands, drop_data, folder, make_data, our_command
 
@@ -48,6 +50,7 @@ def parse_options(argv: Sequence[str] | None) -> argparse.Namespace:
     """The options' values."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--curves", action="store_true", help="time and memory against size, of our command alone")
+    parser.add_argument("--by-field", action="store_true", help="memory against the largest row, field by field")
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=list(SHAPES), metavar="SHAPE")
     parser.add_argument("--sizes", nargs="+", type=size, metavar="SIZE", help="sizes of transcripts: 200MB")
     parser.add_argument("--rows", nargs="+", type=number, metavar="N", help="numbers of short rows")
@@ -118,6 +121,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Print what was asked for."""
     options = parse_options(argv)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # as where it is installed: modules are compiled once
+    if options.by_field:
+        print_memory_by_field()
+        return
     with folder(options.data) as place:
         print_machine(options)
         start_up = print_start_up(place, options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
@@ -14,7 +15,7 @@ from nemo_gym.rollout_compare.engine import run_tables
 from nemo_gym.rollout_compare.producers import Plan, locate_run
 from nemo_gym.rollout_compare.schema import attempt_part, identity_of, input_numbers, kept, summed_up
 from nemo_gym.rollout_compare.schema.identity import MOST_CHARACTERS, utf8_pieces
-from tests.support import write_rows
+from tests.support import compare, write_rows
 
 #: The most characters that are kept of a text that is not kept whole: its ends, its length and a digest.
 BOUND = 2_200
@@ -119,3 +120,29 @@ def msgpack(table: object) -> bytes:
     import pickle
 
     return pickle.dumps(table)
+
+
+@pytest.mark.parametrize("key", ["task_id", "uuid", "verifier_metadata.deep.id"])
+def test_a_very_long_record_of_a_failure_says_what_a_short_one_says(key: str, tmp_path: Path) -> None:
+    records: list[dict[str, Any]] = [
+        {"_ng_task_index": 1, "_ng_rollout_index": 0, "task_id": "a", "_ng_failure_class": "x", "error": {"why": 1}},
+        {"_ng_task_index": 2, "_ng_rollout_index": 0, "verifier_metadata": {"id": "b", "deep": {"id": 5}}, "uuid": "u"},
+        {"_ng_task_index": 2, "_ng_rollout_index": 1, "verifier_metadata": 5, "metadata": {"exception_info": "late"}},
+        {"_ng_task_index": 3, "_ng_rollout_index": 0, "task_id": "c", "_ng_omitted_rollout": True},
+        {"_ng_task_index": 4, "_ng_rollout_index": 0, "task_id": "d", "_ng_dispatch_drained": True},
+        {"failure_kind": "own", "failure_reason": "why", "test_output": "said", "response": {"metadata": {"k": 1}}},
+    ]
+    row = {"task_id": "a", "uuid": "u", "verifier_metadata": {"deep": {"id": 5}}, "_ng_task_index": 9, "reward": 1}
+    said: list[Any] = []
+    for size in (1, 2_000_000):
+        folder = tmp_path / str(size)
+        folder.mkdir()
+        write_rows(folder / "run.jsonl", [{**row, "_ng_rollout_index": 0}])
+        write_rows(folder / "run_failures.jsonl", [{**record, "unknown": "y" * size} for record in records])
+        done = compare(folder, folder, "--json-stdout", "--key", key)
+        assert done.stderr == ""
+        summary = json.loads(done.stdout)
+        said.append((done.status, summary["tasks"], summary["counts"], len(summary["notes"])))
+    assert said[0] == said[1]
+    masked = [task for task in said[0][1] if task["category"] == "masked"]
+    assert len(masked) >= 1

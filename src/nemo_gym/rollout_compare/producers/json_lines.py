@@ -227,10 +227,29 @@ class RowsFile(JsonLines, frozen=True):
         return self.format.record(decoder.decode(line), wanted, row)
 
 
+def row_with(line: Line, paths: tuple[str, ...]) -> dict[str, Any]:
+    """A row; of one that is very long only what stands at some paths: the rest is never built."""
+    if len(line) <= _AT_ONCE:
+        return parse_object(line)
+    made: dict[str, Any] = {}
+    for path, value in zip(paths, decoder_for(paths).decode(line), strict=True):
+        *outer, last = path.split(".")
+        inner: Any = made if value is not None else None
+        for name in outer:
+            inner = inner.setdefault(name, {}) if isinstance(inner, dict) else None
+        if isinstance(inner, dict):
+            inner[last] = value
+    return made
+
+
 def rows_of(
-    source: JsonLines, plan: Plan, faults: list[Fault] | None = None, check: Callable[[Row], object] = bool
+    source: JsonLines,
+    plan: Plan,
+    faults: list[Fault] | None = None,
+    check: Callable[[Row], object] = bool,
+    parse: Callable[[Line], dict[str, Any]] = parse_object,
 ) -> Iterator[tuple[int, int, dict[str, Any]]]:
-    """The whole rows of a file that pass a check, each with its line number and byte offset.
+    """The rows of a file that pass a check, each with its line number and byte offset; whole ones, or as parsed.
 
     Raises:
         CompareInputError: A line is not a row or does not pass, unless such lines are left out: then `faults` takes
@@ -241,7 +260,7 @@ def rows_of(
         for i, (number, offset, line) in enumerate(zip(block.numbers, block.offsets, block.lines, strict=True)):
             row: dict[str, Any] | None = None  # the one before may be as large
             try:
-                row = _checked(line, check)
+                row = _checked(line, check, parse)
             except CompareInputError as error:
                 begins, ends = block.begins_file and not i, block.ends_unfinished and i == last
                 reason = source.reason_for(error, line, plan.key, begins_file=begins, unfinished=ends)
@@ -254,10 +273,10 @@ def rows_of(
         del block  # it may be as large as the next one
 
 
-def _checked(line: Line, check: Callable[[Row], object]) -> dict[str, Any]:
+def _checked(line: Line, check: Callable[[Row], object], parse: Callable[[Line], dict[str, Any]]) -> dict[str, Any]:
     if isinstance(line, LongLine):
         raise LineTooLong(line.reason)
-    row = parse_object(line)
     with room_for_rows():
+        row = parse(line)
         check(row)
     return row

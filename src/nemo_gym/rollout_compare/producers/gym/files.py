@@ -23,12 +23,17 @@ from nemo_gym.rollout_compare.files import (
 from nemo_gym.rollout_compare.producers.contract import Plan, Producer, Run, Shard
 from nemo_gym.rollout_compare.producers.depth import room_for_rows
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse
+from nemo_gym.rollout_compare.producers.gym.extras import EXTRAS
 from nemo_gym.rollout_compare.producers.gym.facts import row_facts
 from nemo_gym.rollout_compare.producers.gym.failures import attempt_of, named_by_index, standing_failures
 from nemo_gym.rollout_compare.producers.gym.fields import (
     ASKED_FIELD,
     ATTEMPT_PATHS,
+    FAILURE_KINDS,
+    FAILURE_REASONS,
     FAILURES_ENDING,
+    NOT_AN_ATTEMPT,
+    OMITTED,
     OTHER_ENDINGS,
     OWN_FIELDS,
     PLANNED_ENDING,
@@ -36,11 +41,18 @@ from nemo_gym.rollout_compare.producers.gym.fields import (
     key_fields,
 )
 from nemo_gym.rollout_compare.producers.gym.rows import ROLLOUTS
-from nemo_gym.rollout_compare.producers.json_lines import RowsFile, rows_decoder, rows_of
+from nemo_gym.rollout_compare.producers.json_lines import RowsFile, row_with, rows_decoder, rows_of
 from nemo_gym.rollout_compare.schema import Attempt, Batch, Fault, Row, attempt_part, no_rows
 
 #: How a run's files are named: the failures and the planned rows lie beside the rollouts.
 LAYOUT = Layout("rollouts", ".jsonl", FAILURES_ENDING, PLANNED_ENDING, OTHER_ENDINGS)
+
+
+#: What is read of a failed attempt, beside the fields that may name its task.
+_OF_FAILURES = (
+    *(path for path in ROLLOUTS.paths if path not in EXTRAS.paths),
+    *(*FAILURE_KINDS, *FAILURE_REASONS, *NOT_AN_ATTEMPT, OMITTED),
+)
 
 
 class Sidecar(Struct, frozen=True):
@@ -59,7 +71,8 @@ class Sidecar(Struct, frozen=True):
                 return ROLLOUTS.batch(columns, fields, lines=[line], offsets=[offset], failed=True)
 
         faults: list[Fault] = []
-        yield from standing_failures(rows_of(self.source, plan, faults), finished, made_of)
+        records = rows_of(self.source, plan, faults, parse=lambda line: row_with(line, (*_OF_FAILURES, *fields)))
+        yield from standing_failures(records, finished, made_of)
         yield no_rows(faults, 0)
 
 
