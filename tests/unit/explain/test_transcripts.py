@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from nemo_gym.rollout_compare import Parted, Step, aligned, compare_files, compare_rollouts, explain_flips, parted
 from nemo_gym.rollout_compare.explain import transcripts as module
-from nemo_gym.rollout_compare.producers import read_again
+from nemo_gym.rollout_compare.producers import read_again, steps
 from nemo_gym.rollout_compare.schema import Record, Wanted
 from tests.properties import PROPERTY
 from tests.support import write_rows
@@ -163,3 +163,21 @@ def test_a_prompt_that_cannot_be_read_again_has_no_first_difference(tmp_path: Pa
     result = compare_files(*files)
     files[1].write_text("")
     assert [change.first_difference for change in explain_flips(result, []).changes] == [None]
+
+
+def test_where_agents_parted_is_told_without_what_tools_gave(monkeypatch: pytest.MonkeyPatch) -> None:
+    old, new = row("a", 1, "ls"), row("a", 0, "pwd")
+    for one in (old, new):
+        items = one["response"]["output"]
+        items[0]["call_id"] = "c"
+        items.append({"type": "function_call_output", "call_id": "c", "output": "x" * 50_000})
+    seen: list[str] = []
+
+    def kept(text: str) -> str:
+        seen.append(text)
+        return text
+
+    monkeypatch.setattr(steps, "several_lines", kept)
+    (flip,) = explain_flips(compare_rollouts([old], [new]), []).flips
+    assert flip.parted == Parted(1, 'bash "ls"', 'bash "pwd"', 1, 1)
+    assert 0 < max(map(len, seen)) < 100

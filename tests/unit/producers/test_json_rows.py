@@ -265,3 +265,25 @@ class TestWithoutTheFastDecoder:
         assert decoder.decode(lines[0]) == (1, 7)
         with pytest.raises(InvalidLine):
             decoder.columns([lines[0], b"[]"])
+
+
+class TestObjectsOnTheWay:
+    """Several rows at once, of which some have no object where a path goes on."""
+
+    PATHS = ("response.metadata.id", "response.model", "response.usage.total")
+
+    def columns(self, *responses: Any) -> list[list[Any]]:
+        lines = [json.dumps({} if response is None else {"response": response}).encode() for response in responses]
+        return [list(column) for column in RowDecoder(self.PATHS).columns(lines)]
+
+    def test_absent_objects_have_no_values(self) -> None:
+        assert self.columns(None, None) == [[None, None]] * 3
+
+    def test_absent_ones_between_others(self) -> None:
+        rows = [{"model": "m", "metadata": {"id": 7}}, None, {"usage": {"total": 3}}]
+        assert self.columns(*rows) == [[7, None, None], ["m", None, None], [None, None, 3]]
+
+    @pytest.mark.parametrize("other", [3, "text", [1], True])
+    def test_something_else_than_an_object_has_no_values(self, other: Any) -> None:
+        rows = [{"model": "m", "metadata": other}, other, {"metadata": {"id": 7}}]
+        assert self.columns(*rows) == [[None, None, 7], ["m", None, None], [None, None, None]]

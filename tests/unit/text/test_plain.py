@@ -1,6 +1,14 @@
 import pytest
 
-from nemo_gym.rollout_compare.text.plain import NAME_LIMIT, json_object, lines, plain_lines, safe_name, unboxed
+from nemo_gym.rollout_compare.text.plain import (
+    NAME_LIMIT,
+    PlainText,
+    json_object,
+    lines,
+    plain_lines,
+    safe_name,
+    unboxed,
+)
 from nemo_gym.rollout_compare.text.terminal import without_escapes
 
 
@@ -114,3 +122,15 @@ def test_an_overwritten_verdict_is_a_line_of_its_own() -> None:
 )
 def test_a_box_is_taken_off(line: str, expected: str) -> None:
     assert unboxed(line) == expected
+
+
+def test_plain_lines_are_made_once() -> None:
+    text = PlainText("\x1b[31mone\n\ntwo\rthree")
+    assert text.lines == ["one", "three"]
+    assert text.lines is text.lines
+
+
+@pytest.mark.parametrize(("others", "taken_off"), [(3, True), (4, False)])
+def test_a_prefix_stands_before_85_of_100_lines(others: int, taken_off: bool) -> None:
+    said = [*(f"other {i}" for i in range(others)), *(f"2026-01-02 03:04:05 line {i}" for i in range(20 - others))]
+    assert (plain_lines("\n".join(said))[-1] == f"line {19 - others}") is taken_off

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 # A set of characters comes first, which a search skips to: what follows looks back at the one that was found. Every
 # repetition is possessive (`*+`): none is tried again. C1 controls (0x80-0x9f) stand for two-byte escapes; none
@@ -24,8 +25,7 @@ _SHAPELESS = (
     "\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f"
     "\ud800-\udfff\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd"
 )
-_UNSAFE = re.compile(f"[\t\n{_SHAPELESS}]")
-_UNSAFE_IN_LINES = re.compile(f"[{_SHAPELESS}]")
+_LINES = "\t\n"
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 # Joiners that belong to what is written: between letters of scripts that are spelt with them (Arabic, Syriac, those of
@@ -36,13 +36,25 @@ _SPELT_WITH_JOINERS = (
     "\ufb50-\ufdff\ufe70-\ufefc"
 )
 _EMOJI = "\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
-_JOINED = re.compile(f"(?:[{_SPELT_WITH_JOINERS}].[{_SPELT_WITH_JOINERS}]|[{_EMOJI}\ufe0f]\u200d[{_EMOJI}])", re.DOTALL)
+_JOINED = f"(?:[{_SPELT_WITH_JOINERS}].[{_SPELT_WITH_JOINERS}]|[{_EMOJI}\ufe0f]\u200d[{_EMOJI}])"
+
+
+@cache
+def _unsafe(also: str = "") -> re.Pattern[str]:
+    """A character without a shape, or one of some others. Such patterns take milliseconds: most starts need none."""
+    return re.compile(f"[{also}{_SHAPELESS}]")
+
+
+@cache
+def _joined() -> re.Pattern[str]:
+    """A joiner that belongs to what is written, between its neighbours."""
+    return re.compile(_JOINED, re.DOTALL)
 
 
 def _is_joiner(match: re.Match[str]) -> bool:
     """Whether a mark that is not seen is there for the letters or pictures on either side of it."""
     place = match.start()
-    return match.group() in _JOINERS and place > 0 and _JOINED.match(match.string, place - 1) is not None
+    return match.group() in _JOINERS and place > 0 and _joined().match(match.string, place - 1) is not None
 
 
 def _escaped(match: re.Match[str]) -> str:
@@ -65,7 +77,7 @@ def _json_escaped(match: re.Match[str]) -> str:
 
 def json_line(text: str) -> str:
     r"""A line of JSON with the characters that `one_line` shows as escapes escaped too (`\u009b`): the same JSON."""
-    return text if text.isascii() and text.isprintable() else _UNSAFE.sub(_json_escaped, text)
+    return text if text.isascii() and text.isprintable() else _unsafe(_LINES).sub(_json_escaped, text)
 
 
 def without_escapes(text: str) -> str:
@@ -80,7 +92,7 @@ def one_line(text: str, limit: int | None = None) -> str:
     differ at their ends are still told apart.
     """
     plain = text.isascii() and text.isprintable()
-    safe = text if plain else _UNSAFE.sub(_escaped, without_escapes(text))
+    safe = text if plain else _unsafe(_LINES).sub(_escaped, without_escapes(text))
     if limit is None or len(safe) <= limit:
         return safe
     end = limit // 2
@@ -91,7 +103,7 @@ def several_lines(text: str) -> str:
     """The text with its lines and tabs as they are: escape sequences removed, control characters shown."""
     if text.isascii() and text.isprintable():
         return text
-    return _UNSAFE_IN_LINES.sub(_escaped, without_escapes(text).replace("\r\n", "\n"))
+    return _unsafe().sub(_escaped, without_escapes(text).replace("\r\n", "\n"))
 
 
 def encodable(text: str, encoding: str | None) -> str:

@@ -137,6 +137,8 @@ def _named(value: Any) -> str | None:
 
 
 def _system_prompts(values: Sequence[Any]) -> dict[str, list[str | None]]:
+    if list not in set(map(type, values)):  # rows without a transcript are short, and many
+        return {}
     known: dict[str, str] = {}
     texts: list[str | None] = []
     for value in values:
