@@ -160,7 +160,7 @@ def print_memory_by_field(
         told = []
         for name in shapes:
             peak, row, status = peak_and_row(case, SHAPES[name], size)
-            times = (peak - nothing[case.in_sidecar]) / row
+            times = round((peak - nothing[case.in_sidecar]) / row, 1)
             told.append(f"{megabytes(peak)}, {times:.1f}{' (error)' if status else ''}{'' if times <= AIM else ' **'}")
         table.print_row(f"{'sidecar: ' if case.in_sidecar else ''}`{case.field}`", *told)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nemo_gym.rollout_compare.files import LineCount, LongLine, Piece, iter_blocks, open_input
+from nemo_gym.rollout_compare.files import LineCount, LongLine, Piece, iter_blocks, line_at, open_input
 from tests.support import assert_refused, compare
 
 MOST = 3000
@@ -103,3 +103,13 @@ def test_what_is_no_size_is_wrong_usage(value: str) -> None:
     done = compare("old.jsonl", "old.jsonl", f"--max-line={value}")
     assert done.status == 2
     assert done.stderr.startswith(f"error: argument --max-line: '{value}' is not ")
+
+
+@pytest.mark.parametrize("size", [100, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 5 << 20])
+@pytest.mark.parametrize("end", [b"\n", b""])
+def test_a_line_read_again_is_the_whole_line(size: int, end: bytes) -> None:
+    put("long.jsonl", line("a", size), line("b", size), end=end)
+    with Path("long.jsonl").open("rb") as file:
+        assert bytes(line_at(file)) == line("a", size) + b"\n"
+        assert bytes(line_at(file)) == line("b", size) + end
+        assert bytes(line_at(file)) == b""

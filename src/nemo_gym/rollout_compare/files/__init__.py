@@ -26,6 +26,7 @@ from nemo_gym.rollout_compare.files.lines import (
     Piece,
     iter_blocks,
     iter_lines,
+    line_at,
     pieces_of,
 )
 from nemo_gym.rollout_compare.files.locate import Layout, Located, locate, would_be_read, would_match
@@ -52,6 +53,7 @@ __all__ = [
     "held_back",
     "iter_blocks",
     "iter_lines",
+    "line_at",
     "locate",
     "nothing_to_undo",
     "open_input",

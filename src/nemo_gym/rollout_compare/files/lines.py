@@ -262,6 +262,17 @@ def _is_filled(line: Line) -> bool:
     return bool(bytes(line[:_PEEKED]).strip() or bytes(line[_PEEKED:]).strip())
 
 
+def line_at(file: BinaryIO) -> Line:
+    """The line that begins here; a long one is collected in its place, and there is no second copy of it."""
+    line = file.readline(BLOCK_BYTES)
+    if len(line) < BLOCK_BYTES:
+        return line
+    long = bytearray(line)
+    while not long.endswith(b"\n") and (more := file.readline(BLOCK_BYTES)):
+        long += more
+    return memoryview(long)
+
+
 def iter_lines(source: Input) -> Iterator[tuple[int, int, bytes]]:
     """The lines of a whole file that are not blank: (number, byte offset, line without its end)."""
     for block in iter_blocks(Piece(source)):

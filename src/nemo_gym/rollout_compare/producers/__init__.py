@@ -22,7 +22,6 @@ What they have in common:
 * `glimpse`: what is seen of a path at a glance
 * `row_format`: what a producer of JSON rows calls its fields, and what they say
 * `row_producer`: producers whose runs are files of such rows and nothing else
-* `one_file`: what holds of every source that is one file
 * `json_lines`: files of JSON rows as sources
 * `json_rows`: a line to the values of a few fields
 * `beside`: what stands in an object of a row beside the fields that are known

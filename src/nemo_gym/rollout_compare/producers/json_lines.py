@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any, BinaryIO
+from typing import Any
 
 from nemo_gym.rollout_compare.files import (
     Block,
@@ -19,6 +19,7 @@ from nemo_gym.rollout_compare.files import (
     check_unchanged,
     gone,
     iter_blocks,
+    line_at,
     pieces_of,
     reading,
 )
@@ -32,7 +33,8 @@ from nemo_gym.rollout_compare.producers.row_format import RowFormat
 from nemo_gym.rollout_compare.producers.seems import what_text_seems
 from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fields, Place, Record, Row, Wanted, no_rows
 
-_AT_ONCE = 1 << 20
+#: Of a row that is larger only what is asked for is built.
+_LARGE = 1 << 20
 
 
 @lru_cache(maxsize=32)
@@ -157,7 +159,7 @@ class JsonLines(OneFile, frozen=True):
                 for place in places:
                     file.seek(place.offset)
                     done += 1
-                    yield self._record(_line_at(file), wanted)
+                    yield self._record(line_at(file), wanted)
         except CompareInputError as error:
             for _ in places[done:]:
                 yield error
@@ -172,17 +174,6 @@ class JsonLines(OneFile, frozen=True):
     @abstractmethod
     def _record_of(self, line: Line, wanted: Wanted) -> Record:
         """What is wanted of a line; `InvalidLine` if it is not a row any more."""
-
-
-def _line_at(file: BinaryIO) -> Line:
-    """The line that begins here; a long one is collected in its place, and there is no second copy of it."""
-    line = file.readline(_AT_ONCE)
-    if len(line) < _AT_ONCE:
-        return line
-    long = bytearray(line)
-    while not long.endswith(b"\n") and (more := file.readline(_AT_ONCE)):
-        long += more
-    return memoryview(long)
 
 
 class RowsFile(JsonLines, frozen=True):
@@ -229,7 +220,7 @@ class RowsFile(JsonLines, frozen=True):
 
 def row_with(line: Line, paths: tuple[str, ...]) -> dict[str, Any]:
     """A row; of one that is very long only what stands at some paths: the rest is never built."""
-    if len(line) <= _AT_ONCE:
+    if len(line) <= _LARGE:
         return parse_object(line)
     made: dict[str, Any] = {}
     for path, value in zip(paths, decoder_for(paths).decode(line), strict=True):

@@ -37,6 +37,7 @@ A new kind of test output is one file with one function beside these, and one li
 * `changes`: what changed between two sides
 * `names`: one test under two names
 * `noise`: lines that tell no cause
+* `marks`: texts that every line with a cause has
 * `causes`: causes that every program words in its own way
 * `errors`: which line of an output says what went wrong
 * `blocks`: the errors of an output in its order, what test programs say of a failed test first

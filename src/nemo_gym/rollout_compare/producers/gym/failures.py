@@ -48,6 +48,7 @@ def standing_failures(
         identity = line if attempt is None else attempt
         last.pop(identity, None)
         last[identity] = None if record.get(OMITTED) else made_of(line, offset, failed_attempt(record))
+        del record  # it may be as large as the next one
     return (failure for failure in last.values() if failure is not None)
 
 
