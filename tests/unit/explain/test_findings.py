@@ -562,3 +562,12 @@ class TestTwice:
     def test_a_note_that_no_longer_holds_goes(self, tmp_path: Path) -> None:
         once = explain_flips(self.result(tmp_path), ["late"])
         assert explain_flips(replace(once, agreeing=()), ["late"]).notes == ()
+
+
+@pytest.mark.parametrize(("reward", "told"), [(0, True), (0.5, True), (1, False), (2, False)])
+def test_tasks_that_fail_for_another_reason_are_told(reward: float, told: bool) -> None:
+    old = {"task_id": "t", "reward": reward, "test_output": "ModuleNotFoundError: No module named 'left'"}
+    new = {**old, "test_output": "ModuleNotFoundError: No module named 'right'"}
+    found = explain_flips(compare_rollouts([old], [new]), []).other_reasons
+    names = [f"ModuleNotFoundError: No module named '{name}'" for name in ("left", "right")]
+    assert [(one.old_signature, one.new_signature, one.tasks) for one in found] == ([(*names, ("t",))] if told else [])

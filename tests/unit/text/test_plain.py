@@ -132,5 +132,5 @@ def test_plain_lines_are_made_once() -> None:
 
 @pytest.mark.parametrize(("others", "taken_off"), [(3, True), (4, False)])
 def test_a_prefix_stands_before_85_of_100_lines(others: int, taken_off: bool) -> None:
-    said = [*(f"other {i}" for i in range(others)), *(f"2026-01-02 03:04:05 line {i}" for i in range(20 - others))]
-    assert (plain_lines("\n".join(said))[-1] == f"line {19 - others}") is taken_off
+    said = [*(f"other {i}" for i in range(others)), *(f"2026-01-02 03:04:05 line {i}" for i in range(21 - others))]
+    assert (plain_lines("\n".join(said))[-1] == f"line {20 - others}") is taken_off
