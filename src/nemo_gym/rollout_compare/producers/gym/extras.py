@@ -45,8 +45,7 @@ SYSTEM_PROMPT = "system prompt"
 
 _SYSTEM = ("system", "developer")
 _CALL, _GIVEN = "function_call", "function_call_output"
-_OUTPUT_ENDING = "_output"
-_CALL_ENDING = "_call"
+_OUTPUT_ENDING, _CALL_ENDING = "_output", "_call"
 _USER = "user"
 
 _USUAL = (_CALL, _GIVEN, "message", "reasoning")
