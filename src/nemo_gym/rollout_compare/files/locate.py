@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -19,6 +19,11 @@ _MOST_LISTED = 10
 _STREAMS, _MEMORY = ("/dev/", "/proc/"), "/dev/shm/"  # noqa: S108  # nothing is written there
 
 
+def _never(path: Path) -> bool:
+    del path
+    return False
+
+
 class Layout(Struct, frozen=True):
     """How the files of a producer's run are named.
 
@@ -28,6 +33,7 @@ class Layout(Struct, frozen=True):
         failures: What the name of the file of failed attempts has before that, after the main file's name.
         planned: The same for the rows that were planned before the run.
         others: The same for files that lie beside but are not read.
+        is_strange: Whether a file is of another kind by what is in it; it is asked only where a folder has several.
     """
 
     what: str
@@ -35,6 +41,7 @@ class Layout(Struct, frozen=True):
     failures: str
     planned: str
     others: tuple[str, ...] = ()
+    is_strange: Callable[[Path], bool] = _never
 
     def beside(self) -> tuple[str, ...]:
         """What the names of files that lie beside the main file end in, before the ending."""
@@ -148,6 +155,8 @@ def _check_regular(found: Iterable[Path]) -> None:
 
 def _only_one(folder: Path, layout: Layout) -> Path:
     found = sorted(path for path in folder.iterdir() if _is_main(path, layout))
+    if len(found) > 1:
+        found = [path for path in found if not layout.is_strange(path)] or found
     if len(found) == 1:
         _check_regular(found)
         return found[0]

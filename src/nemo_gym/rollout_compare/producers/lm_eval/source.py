@@ -160,8 +160,8 @@ class SamplesList(WholeFile, frozen=True):
         if choice.fault and self.layout.alone:
             raise nothing_to_choose(self.path, choice, (row for _, row in whole))
         if len(whole) < len(rows):
-            odd = next(number for number, row in enumerate(rows, 1) if not isinstance(row, Mapping))
-            yield no_rows([Fault(odd, "expected a JSON object")], odd)
+            odd = [number for number, row in enumerate(rows, 1) if not isinstance(row, Mapping)]
+            yield no_rows([Fault(number, "expected a JSON object") for number in odd], 0)
             if not plan.skip_bad_lines:
                 return
         if self.layout.filter is None:
@@ -195,7 +195,7 @@ def list_of(source: Input) -> list[Any]:
         CompareInputError: It cannot be read, or is no list.
     """
     try:
-        return parse_document(read_document(source), list)
+        return parse_document(read_document(source), list, 1)
     except CompareInputError as error:
         raise cannot_read(source.path, error) from None
 
