@@ -10,6 +10,7 @@ from typing import Any, TypedDict, Unpack
 
 from msgspec.structs import replace
 
+from nemo_gym.rollout_compare.app.direction import direction_of
 from nemo_gym.rollout_compare.app.options import OPTIONS
 from nemo_gym.rollout_compare.app.provenance import provenance
 from nemo_gym.rollout_compare.app.values import Options
@@ -161,11 +162,13 @@ def compare_runs(
         plans = [
             Plan(keys[side], options.skip_bad_lines, max_line=options.max_line, reward=rewards[side]) for side in Side
         ]
-        result = compare_tables(_tables(opened, plans, jobs, watch, tell), _questions(options))
+        tables = [_tables(opened, plans, jobs, watch, tell)]
+        lower, directed = direction_of(tables[0], options.lower_is_better)
+        result = compare_tables(tables.pop(), _questions(options, lower_is_better=lower))
         result = replace(
             result,
             run=provenance(options, opened, [result.old_rows, result.new_rows]),
-            notes=(*same_file_notes(*opened), *(_naming(note, rewards) for note in result.notes)),
+            notes=(*same_file_notes(*opened), *directed, *(_naming(note, rewards) for note in result.notes)),
         )
         result = _gated(result, options.fail_on, options.allow)
         if not explain:
@@ -183,10 +186,10 @@ def _naming(note: Note, rewards: Mapping[Side, str | None]) -> Note:
     return replace(note, field=chosen) if chosen else note
 
 
-def _questions(options: Options) -> Questions:
+def _questions(options: Options, *, lower_is_better: bool) -> Questions:
     return Questions(
         tolerance=options.tolerance,
-        lower_is_better=options.lower_is_better,
+        lower_is_better=lower_is_better,
         count_measured=options.count_measured,
         margin=options.margin,
         by=options.by,

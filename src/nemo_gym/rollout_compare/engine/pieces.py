@@ -43,7 +43,10 @@ def placed(source: Readable, fault: Fault) -> Fault:
     """A fault with the place by which a note names it: that of a line is its number."""
     if source.unit == "line":
         return fault
-    return replace(fault, place=source.where(fault.line).removeprefix(str(source.path)).lstrip("/: "))
+    place, path = source.where(fault.line), str(source.path)
+    if place.startswith(path):
+        return replace(fault, place=place.removeprefix(path).lstrip("/: "))
+    return replace(fault, place=place.removeprefix(f"{source.path.parent}/"))
 
 
 def read_piece(

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.engine.pieces import Progress, left_out
 from nemo_gym.rollout_compare.engine.reading import read_tables
-from nemo_gym.rollout_compare.producers import Failures, Plan, Run
-from nemo_gym.rollout_compare.schema import CompareInputError, Fault
+from nemo_gym.rollout_compare.producers import Failures, Plan, Run, Shard
+from nemo_gym.rollout_compare.schema import CompareInputError, Direction, Fault, Note, NoteKind
 from nemo_gym.rollout_compare.table import Table
 
 
@@ -45,8 +45,10 @@ def run_tables(
         doubt = shard.main.doubt() if len(table) and all(map(isnan, table.reward)) else None
         if doubt:
             raise CompareInputError(f"{shard.main.path} seems to hold {doubt}")
+        whole[number].directions += _directions(table, shard, plans[number])
+        lost = _lost(table, shard)
         whole[number].add_shard(table, place)
-        whole[number].notes.extend(shard.notes)
+        whole[number].notes += [*shard.notes, *lost]
         if shard.planned:
             whole[number].planned[place] = next(of_planned)
             whole[number].notes += whole[number].planned[place].notes
@@ -56,6 +58,19 @@ def run_tables(
                 _add_failures(table, place, shard.failures, plan)
         table.rest()
     return whole
+
+
+def _directions(table: Table, shard: Shard, plan: Plan) -> list[Direction]:
+    """What a shard's own files say of its rewards, if there are any."""
+    found = shard.direction(plan) if shard.direction and not all(map(isnan, table.reward)) else None
+    return [found] if found else []
+
+
+def _lost(table: Table, shard: Shard) -> list[Note]:
+    """That attempts were planned of which there is no row, where it is known how many there were to be."""
+    left_out = sum(note.number or 0 for note in table.notes if note.kind is NoteKind.LINES_LEFT_OUT)
+    lost = (shard.expected or 0) - len(table) - left_out
+    return [Note(NoteKind.UNRECORDED, path=str(shard.main.path), number=lost)] if lost > 0 else []
 
 
 def _add_failures(table: Table, shard: int, failures: Failures, plan: Plan) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -18,6 +18,11 @@ from nemo_gym.rollout_compare.text import first_of
 _STREAMS, _MEMORY = ("/dev/", "/proc/"), "/dev/shm/"  # noqa: S108  # nothing is written there
 
 
+def _never(path: Path) -> bool:
+    del path
+    return False
+
+
 class Layout(Struct, frozen=True):
     """How the files of a producer's run are named.
 
@@ -27,6 +32,7 @@ class Layout(Struct, frozen=True):
         failures: What the name of the file of failed attempts has before that, after the main file's name.
         planned: The same for the rows that were planned before the run.
         others: The same for files that lie beside but are not read.
+        is_strange: Whether a file is of another kind by what is in it; it is asked only where a folder has several.
     """
 
     what: str
@@ -34,6 +40,7 @@ class Layout(Struct, frozen=True):
     failures: str
     planned: str
     others: tuple[str, ...] = ()
+    is_strange: Callable[[Path], bool] = _never
 
     def beside(self) -> tuple[str, ...]:
         """What the names of files that lie beside the main file end in, before the ending."""
@@ -152,6 +159,8 @@ def _check_regular(found: Iterable[Path]) -> None:
 
 def _only_one(folder: Path, layout: Layout) -> Path:
     found = sorted(path for path in folder.iterdir() if _is_main(path, layout))
+    if len(found) > 1:
+        found = [path for path in found if not layout.is_strange(path)] or found
     if len(found) == 1:
         _check_regular(found)
         return found[0]

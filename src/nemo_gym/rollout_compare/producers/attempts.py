@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -92,8 +92,13 @@ def batch_of(attempts: Sequence[Attempt], fields: Iterable[str], faults: Sequenc
     )
 
 
-def slices(sizes: Sequence[int], piece_bytes: int) -> list[tuple[int, int]]:
+def slices(sizes: Sequence[int], piece_bytes: int, may_begin: Callable[[int], bool] = bool) -> list[tuple[int, int]]:
     """Attempts in slices of about so many bytes, by how many each has: where each slice begins and ends.
+
+    Args:
+        sizes: How many bytes each attempt has.
+        piece_bytes: About how many bytes a slice has, at least.
+        may_begin: Whether a slice may begin with the attempt at a position, 1 or more.
 
     >>> slices([3, 3, 3, 9], 5)
     [(0, 2), (2, 4)]
@@ -101,7 +106,7 @@ def slices(sizes: Sequence[int], piece_bytes: int) -> list[tuple[int, int]]:
     starts, taken = [0], 0
     for i, size in enumerate(sizes, 1):
         taken += size
-        if taken >= piece_bytes and i < len(sizes):
+        if taken >= piece_bytes and i < len(sizes) and may_begin(i):
             starts.append(i)
             taken = 0
     return list(zip(starts, [*starts[1:], len(sizes)], strict=True))

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from nemo_gym.rollout_compare.files import STDIN, Input, would_match
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse
-from nemo_gym.rollout_compare.schema import Attempt, Batch, Fields, Note, Source
+from nemo_gym.rollout_compare.schema import Attempt, Batch, Direction, Fields, Note, Source
 from nemo_gym.rollout_compare.text import MOST_LINE_BYTES
 
 Piece = Any
@@ -106,12 +106,16 @@ class Shard(Struct, frozen=True):
         failures: The failed attempts that are recorded apart, None where there are none.
         planned: The rows that were planned before the run, None where they are not known.
         notes: What a reader must know of it beside that, such as planned attempts that left no record.
+        expected: How many rows were planned, where no more than that is known.
+        direction: Which of two rewards is the better one, told how the run is read, where the run's own files say it.
     """
 
     main: Readable
     failures: Failures | None = None
     planned: Readable | None = None
     notes: tuple[Note, ...] = ()
+    expected: int | None = None
+    direction: Callable[[Plan], Direction | None] | None = None
 
 
 class Run(Struct, frozen=True):
@@ -162,6 +166,8 @@ class Producer(Struct, frozen=True):
         locate: What the user named to a run of it. What only reading needs is imported when it is called.
         seen: Whether a path at a glance is a run of it: a folder, or a file.
         signs: What it is known by, in a few words, for the error that nothing is known.
+        refused: Whether a file holds what is only a part of its runs, of which it can say what is missing; in a folder
+            such a file counts only if nothing else does.
         endings: What the names of its files end in where nothing else shows whose they are.
         common: Whether files of many other kinds look like its own: in a folder they count only if nothing else does.
     """
@@ -170,6 +176,7 @@ class Producer(Struct, frozen=True):
     locate: Callable[[str], LocatedRun]
     seen: Callable[[Glimpse], bool] = _nothing_seen
     signs: str = ""
+    refused: Callable[[Glimpse], bool] = _nothing_seen
     endings: tuple[str, ...] = ()
     common: bool = False
 

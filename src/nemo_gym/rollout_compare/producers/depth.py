@@ -27,6 +27,8 @@ _SHOWN_KEY = 60
 _LEVELS_ARE_CALLS = sys.version_info < (3, 12)
 
 _TOKENS = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[\]{}]', re.DOTALL)
+_STRINGS = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_ONE_KIND, _NO_BRACKETS = bytes.maketrans(b"{}", b"[]"), bytes(set(range(256)) - set(b"[]{}"))
 
 
 def check_keys(keys: Iterable[str | None]) -> None:
@@ -44,13 +46,32 @@ def check_keys(keys: Iterable[str | None]) -> None:
             )
 
 
-def is_too_deep(line: bytes | memoryview) -> bool:
-    """Whether a line is nested deeper than a row may be. Most lines are too short, or have too few brackets."""
-    if len(line) <= 2 * MOST_LEVELS:
+def is_too_deep(line: bytes | memoryview, around: int = 0) -> bool:
+    """Whether a line is nested deeper than a row may be. Most lines are too short, or have too few brackets.
+
+    Args:
+        line: The line, or a document.
+        around: The levels of a document that are around its rows.
+    """
+    most = MOST_LEVELS + around
+    if len(line) <= 2 * most:
         return False
     data = bytes(line)
-    if data.count(b"{") + data.count(b"[") <= MOST_LEVELS:
+    if data.count(b"{") + data.count(b"[") <= most:
         return False
+    brackets = _STRINGS.sub(b"", data).translate(_ONE_KIND, _NO_BRACKETS)
+    for _ in range(most):
+        inner = brackets.replace(b"[]", b"")  # one level less, everywhere
+        if not inner:
+            return False
+        if len(inner) == len(brackets):
+            break
+        brackets = inner
+    return _deepest(data) > most
+
+
+def _deepest(data: bytes) -> int:
+    """How many brackets are open at a time at most, in what may be cut off anywhere."""
     depth = deepest = 0
     for token in _TOKENS.finditer(data):
         kind = data[token.start()]
@@ -59,7 +80,7 @@ def is_too_deep(line: bytes | memoryview) -> bool:
             deepest = max(deepest, depth)
         elif kind in b"]}":
             depth -= 1
-    return deepest > MOST_LEVELS
+    return deepest
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from nemo_gym.rollout_compare.files import Input, cannot_read, reading
-from nemo_gym.rollout_compare.producers.depth import TOO_DEEP, room_for_rows
+from nemo_gym.rollout_compare.producers.depth import TOO_DEEP, is_too_deep, room_for_rows, shallow_only
 from nemo_gym.rollout_compare.producers.json_rows import integer
 from nemo_gym.rollout_compare.schema import CompareInputError
 
@@ -33,36 +33,59 @@ _ZIPFILE = "zipfile" if sys.version_info >= (3, 14) else "backports.zstd.zipfile
 ZIP_MAGIC = b"PK"
 
 
-def parse_document(data: bytes, kind: type[T]) -> T:
+def parse_document(data: bytes, kind: type[T], around: int = 0) -> T:
     """A JSON document as what it is to be; `NaN` and `Infinity` are numbers, and bytes that are not UTF-8 are U+FFFD.
+
+    Args:
+        data: The document.
+        kind: What it is to be.
+        around: How many of its levels are around its rows, of which none may be deeper than a row may be.
 
     Raises:
         CompareInputError: It is not JSON, or not such a document; the text does not say where it is.
     """
     try:
-        return msgspec.json.decode(data, type=kind)
+        with shallow_only() as sure:
+            if sure or not is_too_deep(data, around):
+                return msgspec.json.decode(data, type=kind)
     except (msgspec.MsgspecError, RecursionError, ValueError):
         pass  # the plain decoder says what is wrong, if anything is
+    if is_too_deep(data, around):
+        raise CompareInputError(f"invalid JSON ({TOO_DEEP})")
     try:
         with room_for_rows():
-            return msgspec.convert(json.loads(data.decode("utf-8-sig", "replace"), parse_int=integer), kind)
+            return converted(json.loads(data.decode("utf-8-sig", "replace"), parse_int=integer), kind)
     except RecursionError:
         raise CompareInputError(f"invalid JSON ({TOO_DEEP})") from None
     except json.JSONDecodeError as error:
         what = f"{error.msg}: line {error.lineno} column {error.colno}"
-        cut = "; it is cut off" if error.pos >= len(error.doc.rstrip()) else ""
+        is_cut = error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated string")
+        cut = "; it is cut off" if is_cut else ""
         raise CompareInputError(f"invalid JSON ({what}){cut}") from None
     except msgspec.ValidationError as error:
         raise CompareInputError(f"unexpected JSON ({error})") from None
 
 
-def parse_list_or_object(data: bytes) -> dict[str, Any] | list[Any]:
-    """A JSON document that is a list or an object.
+def converted(value: Any, kind: type[T]) -> T:
+    """A JSON value as what it is to be; half a pair of surrogates, which is no text, becomes a question mark.
+
+    Raises:
+        ValidationError: It is not that.
+    """
+    try:
+        return msgspec.convert(value, kind)
+    except UnicodeEncodeError:
+        whole = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+        return msgspec.convert(json.loads(whole, parse_int=integer), kind)
+
+
+def parse_list_or_object(data: bytes, around: int = 0) -> dict[str, Any] | list[Any]:
+    """A JSON document that is a list or an object, with so many levels around its rows.
 
     Raises:
         CompareInputError: It is not JSON, or is neither.
     """
-    found = parse_document(data, object)
+    found = parse_document(data, object, around)
     if not isinstance(found, dict | list):
         raise CompareInputError("unexpected JSON (neither an object nor a list)")
     return found
@@ -111,15 +134,15 @@ class Archive:
                         raise ValueError(f"it unpacks to more than {limit:,} bytes")
         return b"".join(chunks)
 
-    def document(self, name: str | int, kind: type[T]) -> T:
-        """An entry as a JSON document.
+    def document(self, name: str | int, kind: type[T], around: int = 0) -> T:
+        """An entry as a JSON document, with so many levels around its rows.
 
         Raises:
             CompareInputError: It cannot be read, or is not such a document.
         """
         data = self.read(name)
         with _faults(self._source, f"entry {self.names[name] if isinstance(name, int) else name}: "):
-            return parse_document(data, kind)
+            return parse_document(data, kind, around)
 
 
 @contextmanager

@@ -87,23 +87,25 @@ class Trials(Struct, frozen=True):
     def unchanged(self) -> bool:
         """Whether the results have the sizes that they had."""
         alone = ((trial.file, trial.size) for trial in self.trials if trial.entry is None)
-        return all(self.folder.size_of(file) == size for file, size in (*alone, *self.lists))
+        return all((self.folder.size_of(file) or None) == (size or None) for file, size in (*alone, *self.lists))
 
     def doubt(self) -> str | None:
         """A run of trials without a reward is a run all the same."""
         return None
 
     def pieces(self, piece_bytes: int) -> list[Slice]:
-        """The trials in slices of about so many bytes."""
+        """The trials in slices of about so many bytes; those of one group are never parted."""
         main = self.reader.main(self)
-        return [Slice(*ends, main) for ends in slices([trial.size or 0 for trial in self.trials], piece_bytes)]
+        sizes = [trial.size or 0 for trial in self.trials]
+        ends = slices(sizes, piece_bytes, lambda i: not self._of_one_group(i - 1, i))
+        return [Slice(*pair, main) for pair in ends]
 
     def batches(
         self, piece: Slice, plan: Plan, wanted: Callable[[], Sequence[str]], on_bytes: Callable[[int], None]
     ) -> Iterator[Batch]:
         """The attempts of a slice, in one batch; the first that cannot be read ends it, unless such are left out."""
         asked = Asked(piece.main.chosen(plan.reward), plan.reward is not None, tuple(wanted()))
-        attempts: list[Attempt] = []
+        attempts: list[tuple[str, Attempt]] = []
         faults: list[Fault] = []
         lists = _Lists(self.folder)
         for first in range(piece.start, piece.stop, _TRIALS_A_BLOCK):
@@ -114,18 +116,29 @@ class Trials(Struct, frozen=True):
                     if isinstance(told, Exception):
                         faults.append(Fault(number, _reason(told, self.path / self.trials[offset].file)))
                     else:
-                        attempts.append(self.reader.attempt(self.trials[offset], told, number, offset, asked))
+                        attempt = self.reader.attempt(self.trials[offset], told, number, offset, asked)
+                        attempts.append((self.reader.began(told), attempt))
             on_bytes(sum(self.trials[offset].size or 0 for offset in block))
             if faults and not plan.skip_bad_lines:
                 break
-        yield batch_of(attempts, asked.fields, faults, piece.stop - piece.start)
+        yield batch_of(self._in_order(attempts), asked.fields, faults, piece.stop - piece.start)
+
+    def _in_order(self, attempts: Sequence[tuple[str, Attempt]]) -> list[Attempt]:
+        """The attempts of each group in the order in which they began, the groups in the order of their names."""
+        groups: dict[str, int] = {}
+        of = [groups.setdefault(self.reader.group(self.trials[one.offset]), len(groups)) for _, one in attempts]
+        order = sorted(range(len(attempts)), key=lambda i: (of[i], attempts[i][0]))
+        return [attempts[i][1] for i in order]
+
+    def _of_one_group(self, *places: int) -> bool:
+        return len({self.reader.group(self.trials[place]) for place in places}) == 1
 
     def again(self, places: Sequence[Place], wanted: Wanted, *, grown: bool) -> Iterator[Record | Exception]:
         """What is wanted of each attempt; only its own files are opened."""
         lists = _Lists(self.folder)
         for place in places:
             trial = self.trials[place.offset]
-            if not grown and self.folder.size_of(trial.file) != self._size_of(trial):
+            if not grown and (self.folder.size_of(trial.file) or None) != self._size_of(trial):
                 yield CompareInputError(f"{self.path / trial.file} has changed or gone since it was first read")
                 continue
             try:

@@ -49,7 +49,7 @@ def producer_of(named: str, producers: Mapping[str, Producer], name: str | None 
         if named == STDIN or not Path(named).exists():
             return Recognized(usual, named)
         place = Glimpse(Path(named))
-        found = _seen_in_folder(place, asked) if place.is_folder else _seen(place, asked)
+        found = _seen_in_folder(place, asked) if place.is_folder else _seen(place, asked) or _refused(place, asked)
     except (OSError, ValueError):  # what cannot be looked at cannot be read: its reader says why
         return Recognized(usual, named)
     if found:
@@ -84,11 +84,17 @@ def _seen_in_files(folder: Glimpse, producers: Sequence[Producer]) -> Recognized
     left = any(producers[-1].looks_like(one.path.name) for one, found in probed if not found)
     if not ordered and not left:
         ordered = [producer for producer in producers if producer.name in by_name]
+    if not ordered and not left:
+        ordered = [producer for producer in producers if any(producer.refused(one) for one, _ in probed)]
     return _recognized(folder, iter(ordered))
 
 
 def _seen(place: Glimpse, producers: Sequence[Producer]) -> Recognized | None:
     return _recognized(place, (producer for producer in producers if producer.seen(place)))
+
+
+def _refused(place: Glimpse, producers: Sequence[Producer]) -> Recognized | None:
+    return _recognized(place, (producer for producer in producers if producer.refused(place)))
 
 
 def _recognized(place: Glimpse, found: Iterator[Producer]) -> Recognized | None:

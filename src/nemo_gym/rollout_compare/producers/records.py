@@ -24,7 +24,6 @@ from nemo_gym.rollout_compare.schema import (
     Batch,
     CompareInputError,
     Fields,
-    Note,
     Output,
     Record,
     Row,
@@ -226,12 +225,12 @@ class LocatedRecords(Struct, frozen=True):
     Attributes:
         format: The producer's name.
         path: The file.
-        make: The reader of its records, given the open file; and notes on the run.
+        make: The reader of its records, given the open file; and how many were planned, None where that is not known.
     """
 
     format: str
     path: Path
-    make: Callable[[Input], tuple[RecordReader, tuple[Note, ...]]]
+    make: Callable[[Input], tuple[RecordReader, int | None]]
 
     def files(self) -> list[Path]:
         """The file that is read."""
@@ -249,5 +248,5 @@ class LocatedRecords(Struct, frozen=True):
             CompareInputError: It cannot be read.
         """
         with open_input(self.path) as source:
-            reader, notes = self.make(source)
-            yield Run(self.format, [Shard(RecordsFile(source, reader), notes=notes)], [source])
+            reader, planned = self.make(source)
+            yield Run(self.format, [Shard(RecordsFile(source, reader), expected=planned)], [source])

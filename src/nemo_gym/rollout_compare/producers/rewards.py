@@ -80,6 +80,7 @@ def no_reward(name: str, value: Any, metrics: Iterable[str]) -> str:
 def seconds_between(start: Any, end: Any) -> float | None:
     """How many seconds lie between two times as ISO 8601 writes them; None where that cannot be told."""
     try:
-        return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
+        seconds = (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
     except (TypeError, ValueError):
         return None
+    return seconds if seconds >= 0 else None

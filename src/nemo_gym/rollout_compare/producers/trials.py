@@ -91,6 +91,14 @@ class TrialReader(Protocol):
         """The run's main metric."""
         ...
 
+    def group(self, trial: Trial) -> str:
+        """What the trials have in common that may be attempts at one task, by their names; they stand together."""
+        ...
+
+    def began(self, told: Told | None) -> str:
+        """When a trial began, as a text that sorts; the same for all where their names have the order."""
+        ...
+
     def attempt(self, trial: Trial, told: Told | None, number: int, offset: int, asked: Asked) -> Attempt:
         """What became of an attempt; nothing is told of one that left no result."""
         ...

@@ -19,7 +19,7 @@
 * `errors`: the one error that a user sees
 """
 
-from nemo_gym.rollout_compare.schema.batch import Batch, Output, Place, Record, Source, Step, Wanted, no_rows
+from nemo_gym.rollout_compare.schema.batch import Batch, Direction, Output, Place, Record, Source, Step, Wanted, no_rows
 from nemo_gym.rollout_compare.schema.changes import Carrier, Change, Cost, Parted, Ratio, Truncated
 from nemo_gym.rollout_compare.schema.errors import CompareInputError, Fault
 from nemo_gym.rollout_compare.schema.figures import Count, Evidence, JoinCheck, Probability, Rule, TestChanges, TestRate
@@ -104,6 +104,7 @@ __all__ = [
     "Conclusion",
     "Cost",
     "Count",
+    "Direction",
     "Estimate",
     "Evidence",
     "Fault",

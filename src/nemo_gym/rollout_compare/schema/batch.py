@@ -77,6 +77,22 @@ def _taken(column: Any, indices: Sequence[int]) -> Any:
     return array("Q", values) if isinstance(column, array) else bytes(values) if isinstance(column, bytes) else values
 
 
+class Direction(Struct, frozen=True):
+    """What a run's own files say of which of two rewards is the better one.
+
+    Attributes:
+        path: The file that says so.
+        tasks: The taskset that it says it of.
+        metric: The metric that is the reward.
+        lower_is_better: Whether the lower of two is.
+    """
+
+    path: str
+    tasks: str
+    metric: str
+    lower_is_better: bool
+
+
 def no_rows(faults: Sequence[Fault], last_line: int) -> Batch:
     """A batch that says only which lines are not rows."""
     return Batch(

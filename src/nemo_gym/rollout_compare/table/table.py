@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from nemo_gym.rollout_compare.schema import Attempt, Batch, Fields, Mark, Mask, Note, Place, Source
+from nemo_gym.rollout_compare.schema import Attempt, Batch, Direction, Fields, Mark, Mask, Note, Place, Source
 from nemo_gym.rollout_compare.table.columns import Column, HalfColumn, KeyColumn
 from nemo_gym.rollout_compare.table.named import Measures, Settings
 from nemo_gym.rollout_compare.table.places import Places
@@ -39,6 +39,7 @@ class Table:
         incomplete: Whether lines were left out.
         notes: What a reader must know of how the rows were read.
         places: Where rows can be read again.
+        directions: What the run's own files say of which of two rewards is the better one.
     """
 
     def __init__(self, fields: Fields) -> None:
@@ -57,6 +58,7 @@ class Table:
         self.measures = Measures()
         self.keys = {path: KeyColumn() for path in fields.all()}
         self.anonymous: list[int] = []
+        self.directions: list[Direction] = []
         self.finished: dict[int, list[range]] = {}
         self.failed: dict[int, list[range]] = {}
         self.planned: dict[int, Table] = {}
@@ -142,7 +144,9 @@ class Table:
         if first:
             self.extend(other, shard=number)
         else:
-            run = {name: vars(self)[name] for name in ("finished", "failed", "planned", "anonymous", "notes")}
+            run = {
+                name: vars(self)[name] for name in ("finished", "failed", "planned", "anonymous", "notes", "directions")
+            }
             vars(self).update({**vars(other), **run})
             self.finished = {number: [range(len(other))]}
         self.notes.extend(other.notes)

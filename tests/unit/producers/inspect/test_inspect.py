@@ -14,7 +14,7 @@ from msgspec.structs import asdict
 from nemo_gym.rollout_compare.producers import locate_run
 from nemo_gym.rollout_compare.producers.inspect.log import read_log
 from nemo_gym.rollout_compare.producers.inspect.source import measures_of
-from nemo_gym.rollout_compare.schema import CompareInputError, Step
+from nemo_gym.rollout_compare.schema import CompareInputError, NoteKind, Step
 from tests.producer_support import (
     ZSTD,
     found_in,
@@ -188,6 +188,8 @@ class TestFolders:
         log(tmp_path, [sample()], name=newer, created="2026-01-02T00:00:00+00:00")
         log(tmp_path, [sample(value="I"), sample("b")], name=older, created="2026-01-01T00:00:00+00:00")
         assert found_in(tmp_path) == [("sums/a", 1.0)]
+        (note,) = (note for note in table_of_run(tmp_path).notes if note.kind is NoteKind.READER)
+        assert note.field == f"a retry left a later log in the place of {older}.eval, which is not read"
 
     def test_two_runs_of_one_task_are_more_attempts(self, tmp_path: Path) -> None:
         log(tmp_path, [sample()], name="1", task_id="x")

@@ -123,7 +123,7 @@ def test_a_report_that_is_not_json_or_lists_nothing(tmp_path: Path) -> None:
     path = tmp_path / "r.json"
     put(path, '{"resolved_ids": ["a"], "submitted_ids": [')
     assert_refused(compare(path, path), "r.json: invalid JSON")
-    put(path, '{"resolved_ids": 1, "submitted_ids": 2}')
+    put(path, '{"resolved_ids": null, "submitted_ids": null}')
     assert_refused(compare(path, path), "it has no list of instances")
 
 

@@ -44,8 +44,16 @@ from nemo_gym.rollout_compare.producers.gym.rows import ROLLOUTS
 from nemo_gym.rollout_compare.producers.json_lines import RowsFile, row_with, rows_decoder, rows_of
 from nemo_gym.rollout_compare.schema import Attempt, Batch, Fault, Row, attempt_part, no_rows
 
+
 #: How a run's files are named: the failures and the planned rows lie beside the rollouts.
-LAYOUT = Layout("rollouts", ".jsonl", FAILURES_ENDING, PLANNED_ENDING, OTHER_ENDINGS)
+def _is_predictions(path: Path) -> bool:
+    """Whether a file has predictions, which an evaluation leaves beside its rollouts."""
+    from nemo_gym.rollout_compare.producers.swebench import is_predictions
+
+    return is_predictions(Glimpse(path))
+
+
+LAYOUT = Layout("rollouts", ".jsonl", FAILURES_ENDING, PLANNED_ENDING, OTHER_ENDINGS, _is_predictions)
 
 
 #: What is read of a failed attempt, beside the fields that may name its task.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -20,7 +21,9 @@ from nemo_gym.rollout_compare.schema import CompareInputError, Note, NoteKind
 
 #: Fields of a job's own files.
 _PLANNED, _EMBEDDED, _DATASETS = "n_total_trials", "trial_results", "datasets"
-_LOCK = "lock.json"
+_LOCK, _LOG = "lock.json", "trial.log"
+#: A trial's folder: what it is called when nothing in it says so, having been killed as it was written.
+_TRIAL_FOLDER = re.compile(r".+__[A-Za-z0-9]{7}", re.DOTALL)
 
 
 class LocatedJobs:
@@ -93,9 +96,17 @@ def _trial(folder: RunFolder, name: str) -> Trial | None:
     size = folder.size_of(f"{name}/{RESULT}")
     if size and (name != "." or folder.read_object(RESULT).keys() >= TRIAL_KEYS):
         return Trial(name, f"{name}/{RESULT}" if name != "." else RESULT, size)
-    if folder.size_of(f"{name}/{CONFIG}") and "trial_name" in folder.read_object(f"{name}/{CONFIG}"):
+    if _has_begun(folder, name):
         return Trial(name, f"{name}/{RESULT}" if name != "." else RESULT, None)
     return None
+
+
+def _has_begun(folder: RunFolder, name: str) -> bool:
+    """Whether a folder is that of a trial without a result: by its configuration, or what was written of it."""
+    sizes = [folder.size_of(f"{name}/{file}") for file in (CONFIG, RESULT, _LOG)]
+    if sizes[0] and "trial_name" in folder.read_object(f"{name}/{CONFIG}"):
+        return True
+    return bool(_TRIAL_FOLDER.fullmatch(name)) and any(size is not None for size in sizes)
 
 
 def _one_trial(folder: RunFolder) -> Trials:

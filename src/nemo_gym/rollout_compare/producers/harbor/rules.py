@@ -11,6 +11,7 @@ from nemo_gym.rollout_compare.producers.attempts import Attempt
 from nemo_gym.rollout_compare.producers.folders import Trials
 from nemo_gym.rollout_compare.producers.harbor.evidence import OUTPUT_FILES, HarborFiles
 from nemo_gym.rollout_compare.producers.harbor.exceptions import INVALID
+from nemo_gym.rollout_compare.producers.json_rows import dig
 from nemo_gym.rollout_compare.producers.rewards import NO_RESULT, Main, main_of, no_reward, number_of, seconds_between
 from nemo_gym.rollout_compare.producers.trials import Asked, Told, Trial
 from nemo_gym.rollout_compare.schema import Fields
@@ -84,6 +85,15 @@ class HarborReader(HarborFiles, frozen=True):
         """`reward` where any trial has it, else the only key that there is."""
         return main_of(run.path, MAIN, run.metrics(REWARDS))
 
+    def group(self, trial: Trial) -> str:
+        """The name of the trial without the random end."""
+        return trial.name.rpartition("__")[0]
+
+    def began(self, told: Told | None) -> str:
+        """When the trial began; one without a result is the last."""
+        began = told.values[self.paths.index(_TIMES[0])] if told else None
+        return began if isinstance(began, str) else "~"
+
     def attempt(self, trial: Trial, told: Told | None, number: int, offset: int, asked: Asked) -> Attempt:
         """What became of a trial."""
         if told is None:
@@ -99,7 +109,8 @@ class HarborReader(HarborFiles, frozen=True):
                 offset=offset,
             )
         named = dict(zip(self.paths, told.values, strict=True))
-        steps = [step for step in named["step_results"] or () if isinstance(step, Mapping)]
+        listed = named["step_results"]
+        steps = [step for step in listed if isinstance(step, Mapping)] if isinstance(listed, list) else []
         reward, masked, error = _outcome(named, steps, told, asked)
         return Attempt(
             ids=self._ids(named["task_name"], named["source"], told.fields),
@@ -154,7 +165,7 @@ def _raised(named: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]) -> lis
         info = step.get("exception_info")
         if isinstance(info, Mapping):
             policy = info.get("policy")
-            pairs.append((info.get("exception_type"), policy.get("has_valid_reward") if policy else None))
+            pairs.append((info.get("exception_type"), dig(policy, ("has_valid_reward",))))
     kinds = [(str(kind), valid) for kind, valid in pairs if kind is not None]
     return [(kind, valid if isinstance(valid, bool) else kind not in INVALID) for kind, valid in kinds]
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.files import STDIN, STDIN_PATH, Input, open_input
 from nemo_gym.rollout_compare.producers.contract import Run, Shard
@@ -17,7 +18,9 @@ from nemo_gym.rollout_compare.producers.inspect.fields import Eval
 from nemo_gym.rollout_compare.producers.inspect.log import is_archive, read_eval
 from nemo_gym.rollout_compare.producers.inspect.planned import PlannedSamples
 from nemo_gym.rollout_compare.producers.inspect.source import LogSource
-from nemo_gym.rollout_compare.schema import CompareInputError
+from nemo_gym.rollout_compare.schema import CompareInputError, Note, NoteKind
+
+_MOST_LISTED = 10
 
 
 class LocatedLogs(Struct, frozen=True):
@@ -51,6 +54,7 @@ class LocatedLogs(Struct, frozen=True):
             tasks = _tasksets({source: evals[source] for source in newest})
             parts = [(source, tasks[source], is_archive(source), len(newest) == 1) for source in newest]
             shards = [Shard(LogSource(*part), None, PlannedSamples(*part)) for part in parts]
+            shards[0] = replace(shards[0], notes=_replaced(opened, newest))
             yield Run(INSPECT.name, shards, newest)
 
 
@@ -62,6 +66,16 @@ def _newest(evals: Mapping[Input, Eval]) -> list[Input]:
         if known is None or evals[known].created <= one.created:
             last[one.task_id or str(source.path)] = source
     return [source for source in evals if source in last.values()]
+
+
+def _replaced(opened: Sequence[Input], newest: Sequence[Input]) -> tuple[Note, ...]:
+    """That logs are not read in whose place a retry left a later one."""
+    dropped = [source.path for source in opened if source not in newest]
+    if not dropped:
+        return ()
+    names = ", ".join(path.name for path in dropped[:_MOST_LISTED]) + ", ..." * (len(dropped) > _MOST_LISTED)
+    said = f"a retry left a later log in the place of {names}, which {'is' if len(dropped) == 1 else 'are'} not read"
+    return (Note(NoteKind.READER, path=str(dropped[0].parent), field=said),)
 
 
 def _tasksets(evals: Mapping[Input, Eval]) -> dict[Input, str]:

@@ -12,7 +12,14 @@ import msgspec
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.files import Input, cannot_read, reading
-from nemo_gym.rollout_compare.producers.documents import ZIP_MAGIC, Archive, open_archive, parse_document, read_document
+from nemo_gym.rollout_compare.producers.documents import (
+    ZIP_MAGIC,
+    Archive,
+    converted,
+    open_archive,
+    parse_document,
+    read_document,
+)
 from nemo_gym.rollout_compare.producers.inspect.fields import (
     HEADER,
     JOURNAL,
@@ -28,6 +35,8 @@ from nemo_gym.rollout_compare.producers.inspect.fields import (
 from nemo_gym.rollout_compare.schema import CompareInputError, Fault
 
 _HEAD_BYTES = 1 << 20
+#: In a document a sample stands in a list, in an object.
+AROUND = 2
 _EVAL = re.compile(r'"eval"\s*:\s*')
 
 
@@ -69,7 +78,7 @@ def read_eval(source: Input) -> Eval:
     found = _EVAL.search(beginning)
     try:
         value, _ = JSONDecoder().raw_decode(beginning, found.end()) if found else (None, 0)
-        return msgspec.convert(value, Eval)
+        return converted(value, Eval)
     except (JSONDecodeError, RecursionError, msgspec.ValidationError):
         return _document(source).eval
 
@@ -99,7 +108,7 @@ def _read_document(source: Input) -> Log:
 def _document(source: Input) -> Document:
     data = read_document(source)
     try:
-        return parse_document(data, Document)
+        return parse_document(data, Document, AROUND)
     except CompareInputError as error:
         raise cannot_read(source.path, error) from None
 
@@ -107,7 +116,9 @@ def _document(source: Input) -> Document:
 def _read_archive(source: Input) -> Log:
     with open_archive(source) as archive:
         head = _head(archive, source)
-        samples, faults = _converted([one for name in _summary_names(archive) for one in archive.document(name, list)])
+        samples, faults = _converted(
+            [one for name in _summary_names(archive) for one in archive.document(name, list, 1)]
+        )
         named = {name: place for place, name in enumerate(archive.names, 1)}
         if head.invalidated is True:  # a summary does not say which samples were
             samples = [_whole(archive, sample, named) for sample in samples]
@@ -115,7 +126,11 @@ def _read_archive(source: Input) -> Log:
         unknown = [name for name in named if name not in known] if HEADER not in named or not samples else []
         for name in unknown:
             if name.startswith(SAMPLES) and name.endswith(".json"):
-                samples.append(archive.document(name, Sample))
+                try:
+                    samples.append(archive.document(name, Sample))
+                except CompareInputError as error:
+                    samples.append(None)
+                    faults.append(Fault(len(samples), str(error).removeprefix(f"cannot read {source.path}: ")))
     return _unique(head, samples, [named.get(entry_of(sample), 0) if sample else 0 for sample in samples], faults)
 
 
@@ -143,14 +158,14 @@ def _whole(archive: Archive, sample: Sample | None, named: dict[str, int]) -> Sa
 def _converted(values: Sequence[Any]) -> tuple[list[Sample | None], list[Fault]]:
     """Values as samples, and what is wrong with those that are none."""
     try:
-        return list(msgspec.convert(values, list[Sample])), []
+        return list(converted(values, list[Sample])), []
     except msgspec.ValidationError:
         pass
     samples: list[Sample | None] = []
     faults = []
     for number, value in enumerate(values, 1):
         try:
-            samples.append(msgspec.convert(value, Sample))
+            samples.append(converted(value, Sample))
         except msgspec.ValidationError as error:
             samples.append(None)
             faults.append(Fault(number, f"it is no sample: {error}"))

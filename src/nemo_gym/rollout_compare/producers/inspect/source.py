@@ -21,9 +21,10 @@ from nemo_gym.rollout_compare.producers.inspect.fields import (
     Eval,
     Sample,
 )
-from nemo_gym.rollout_compare.producers.inspect.log import Log, planned_ids, read_log, settings_of
+from nemo_gym.rollout_compare.producers.inspect.log import AROUND, Log, planned_ids, read_log, settings_of
 from nemo_gym.rollout_compare.producers.inspect.records import record_of
 from nemo_gym.rollout_compare.producers.json_rows import dig
+from nemo_gym.rollout_compare.producers.measures import measures_of as costs_of
 from nemo_gym.rollout_compare.producers.one_file import WholeFile
 from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fields, Place, Record, Row, Wanted, no_rows
 
@@ -130,7 +131,7 @@ class LogSource(WholeFile, frozen=True):
 
     def _rows(self, places: Sequence[Place], wanted: Wanted) -> Iterator[Row | None]:
         if not self.archive:
-            whole = parse_document(read_document(self.input), dict)
+            whole = parse_document(read_document(self.input), dict, AROUND)
             samples = whole.get("samples") or []
             for place in places:
                 yield samples[place.offset - 1] if place.offset <= len(samples) else None
@@ -170,9 +171,7 @@ def measures_of(sample: Sample) -> dict[str, float]:
     found: dict[str, float] = {}
     usages = sample.model_usage.values() if isinstance(sample.model_usage, dict) else ()
     for usage in usages:
-        for name, measure in _USAGE.items():
-            value = usage.get(name) if isinstance(usage, dict) else None
-            if isinstance(value, int | float):
-                found[measure] = found.get(measure, 0) + value
-    beside = {"turns": sample.turn_count, "seconds": sample.total_time}
-    return found | {measure: value for measure, value in beside.items() if isinstance(value, int | float)}
+        spent = usage if isinstance(usage, dict) else {}
+        for name, value in costs_of(_USAGE.values(), [spent.get(name) for name in _USAGE]).items():
+            found[name] = found.get(name, 0) + value
+    return found | costs_of(("turns", "seconds"), (sample.turn_count, sample.total_time))

@@ -2,6 +2,7 @@
 
 * `files`: which files of samples a run is of
 * `layout`: what the rows of a file have in common: task, filters, metrics
+* `results`: what the results beside them say
 * `source`: files of samples as sources of rows
 * `rows`: samples as rows, each with the chosen metric
 """

@@ -11,12 +11,13 @@ from typing import Any
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.files import STDIN, STDIN_PATH, Input, iter_lines, open_input, reading
-from nemo_gym.rollout_compare.producers.contract import Readable, Run, Shard
+from nemo_gym.rollout_compare.producers.contract import Run, Shard
 from nemo_gym.rollout_compare.producers.documents import parse_document, read_document
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse
 from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, parse_object
 from nemo_gym.rollout_compare.producers.lm_eval import LM_EVAL, RESULTS, SAMPLES, is_results, is_samples_name
 from nemo_gym.rollout_compare.producers.lm_eval.layout import Layout, layout_of, named, task_of
+from nemo_gym.rollout_compare.producers.lm_eval.results import Said, settings_of
 from nemo_gym.rollout_compare.producers.lm_eval.source import SamplesFile, SamplesList, list_of
 from nemo_gym.rollout_compare.schema import CompareInputError
 from nemo_gym.rollout_compare.text import first_of
@@ -56,29 +57,31 @@ class LocatedSamples(Struct, frozen=True):
                 source = stack.enter_context(open_input(path))
                 inputs.append(source)
                 known = results[beside] if beside else {}
-                shards.append(Shard(_readable(source, known, alone=len(self.samples) == 1)))
+                main = _readable(source, known, alone=len(self.samples) == 1)
+                shards.append(Shard(main, direction=Said(beside, main.layout, known) if beside else None))
             yield Run(LM_EVAL.name, shards, inputs)
 
 
 def _results(path: Path) -> Mapping[str, Any]:
-    """What the results say of each task: metrics by `METRIC,FILTER`. They help, and are not needed."""
+    """What the results say of the run. They help, and are not needed."""
     try:
         with open_input(path) as source:
-            found = parse_document(read_document(source), dict).get("results")
+            return parse_document(read_document(source), dict[str, Any])
     except CompareInputError:
         return {}
-    return found if isinstance(found, Mapping) else {}
 
 
-def _readable(source: Input, results: Mapping[str, Any], *, alone: bool) -> Readable:
+def _readable(source: Input, results: Mapping[str, Any], *, alone: bool) -> SamplesFile | SamplesList:
     with reading(source) as (file, _):
         is_list = file.read(_HEAD_BYTES).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
-    task = task_of(named(source.path.name).stem, list(results))
-    said = results.get(task)
+    told = results.get("results")
+    of_tasks: Mapping[str, Any] = told if isinstance(told, Mapping) else {}
+    task = task_of(named(source.path.name).stem, list(of_tasks))
+    said = of_tasks.get(task)
     filters = [name.partition(",")[2] for name in said if "," in name] if isinstance(said, Mapping) else []
     first = next(_firsts(source, is_list=is_list), None)
-    distinct = tuple(dict.fromkeys(filters))
-    layout = Layout(task, alone=alone) if first is None else layout_of(first, task, distinct, alone=alone)
+    known = Layout(task, filters=tuple(dict.fromkeys(filters)), alone=alone, settings=settings_of(results, task))
+    layout = known if first is None else layout_of(first, known)
     return SamplesList(source, layout) if is_list else SamplesFile(source, layout)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.producers.lm_eval import RESULTS, SAMPLES
 from nemo_gym.rollout_compare.schema import Fields, Row
@@ -70,6 +71,7 @@ class Layout(Struct, frozen=True):
         asked: The path of what the system was asked.
         filters: All filters as far as the results tell them, else none.
         alone: Whether the run has no other files.
+        settings: What the run was made with, by name.
     """
 
     task: str
@@ -78,6 +80,7 @@ class Layout(Struct, frozen=True):
     asked: str = ASKED
     filters: tuple[str, ...] = ()
     alone: bool = True
+    settings: tuple[tuple[str, Any], ...] = ()
 
 
 class Choice(Struct, frozen=True):
@@ -96,11 +99,12 @@ def metrics_of(row: Row) -> tuple[str, ...]:
     return tuple(name for name in row if name not in _OWN)
 
 
-def layout_of(row: Row, task: str, filters: Sequence[str], *, alone: bool) -> Layout:
-    """The layout that a file's first row tells."""
+def layout_of(row: Row, known: Layout) -> Layout:
+    """The layout that a file's first row tells, beside what is known of the file."""
     found = row.get(FILTER)
     asked = ASKED if isinstance(row.get(ARGUMENTS), Mapping) else ARGUMENTS
-    return Layout(task, metrics_of(row), found if isinstance(found, str) else None, asked, tuple(filters), alone)
+    named = found if isinstance(found, str) else None
+    return replace(known, metrics=metrics_of(row), filter=named, asked=asked)
 
 
 def choice_of(layout: Layout, reward: str | None) -> Choice:

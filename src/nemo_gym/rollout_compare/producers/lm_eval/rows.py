@@ -24,9 +24,10 @@ from nemo_gym.rollout_compare.producers.lm_eval.layout import (
     asked_of,
 )
 from nemo_gym.rollout_compare.producers.rewards import number_of
-from nemo_gym.rollout_compare.producers.scores import without_number
+from nemo_gym.rollout_compare.producers.scores import shown, without_number
 from nemo_gym.rollout_compare.schema import (
     Batch,
+    CompareInputError,
     Identity,
     Mask,
     MaskKind,
@@ -37,6 +38,7 @@ from nemo_gym.rollout_compare.schema import (
     Wanted,
     identities_of,
     input_numbers,
+    setting_texts,
     task_input,
     text_of,
 )
@@ -61,6 +63,9 @@ def samples_batch(
     """The samples of the chosen filter, by their values at `paths_for`."""
     filters, *_ = columns
     if choice.filter is not None and filters.count(choice.filter) < len(filters):
+        odd = next((one for one in filters if not isinstance(one, str)), "")
+        if odd != "":
+            raise CompareInputError(f"{FILTER} {shown(odd)} is not the name of a filter")
         chosen = [one == choice.filter for one in filters]
         columns = [list(compress(column, chosen)) for column in columns]
         numbers, offsets = list(compress(numbers, chosen)), list(compress(offsets, chosen))
@@ -81,6 +86,7 @@ def samples_batch(
         },
         lines=numbers,
         offsets=offsets,
+        settings={name: [text] * len(values) for name, text in setting_texts(dict(layout.settings)).items()},
         has_transcript=b"\x01" * len(values),
     )
 

@@ -198,7 +198,7 @@ def list_of(source: Input) -> list[Any]:
         CompareInputError: It cannot be read, or is no list.
     """
     try:
-        return parse_document(read_document(source), list)
+        return parse_document(read_document(source), list, 1)
     except CompareInputError as error:
         raise cannot_read(source.path, error) from None
 

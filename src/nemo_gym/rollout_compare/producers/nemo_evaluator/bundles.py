@@ -14,6 +14,7 @@ from nemo_gym.rollout_compare.producers.contract import Run, Shard
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse
 from nemo_gym.rollout_compare.producers.inside import RunFolder
 from nemo_gym.rollout_compare.producers.json_rows import dig
+from nemo_gym.rollout_compare.producers.measures import setting_of
 from nemo_gym.rollout_compare.producers.nemo_evaluator import RESULTS, VERIFIED
 from nemo_gym.rollout_compare.producers.nemo_evaluator.rows import BenchmarkRows
 from nemo_gym.rollout_compare.schema import CompareInputError, Note, NoteKind
@@ -93,7 +94,9 @@ def _described(results: Path) -> tuple[str, tuple[tuple[str, Any], ...]]:
     reports = [name for name in Glimpse(results.parent).names if Path(name).match(_REPORT)]
     report = folder.read_object(reports[-1]) if reports else {}
     name = dig(report, ("benchmark", "name"))
-    settings = {name: value for name, names in _SETTINGS.items() if (value := dig(report, names)) is not None}
+    settings = {
+        name: setting_of(value) for name, names in _SETTINGS.items() if (value := dig(report, names)) is not None
+    }
     return name if isinstance(name, str) else results.absolute().parent.name, tuple(settings.items())
 
 

@@ -24,7 +24,17 @@ from nemo_gym.rollout_compare.producers.openai_evals.samples import (
 )
 from nemo_gym.rollout_compare.producers.scores import shown, to_choose_from
 from nemo_gym.rollout_compare.producers.seems import what_text_seems
-from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fields, Place, Record, Wanted, no_rows
+from nemo_gym.rollout_compare.schema import (
+    Batch,
+    CompareInputError,
+    Fault,
+    Fields,
+    Place,
+    Record,
+    Wanted,
+    no_rows,
+    text_of,
+)
 
 
 def event_fields(key: str | None) -> Fields:
@@ -77,8 +87,9 @@ class EventLog(WholeFile, frozen=True):
             if event.spec is not None:
                 head = event
             finished = finished or event.final_report is not None
-            if isinstance(event.sample_id, str) and event.type:
-                samples.setdefault(event.sample_id, Sample(number, offset)).add(event)
+            name = sample_of(event)
+            if name is not None:
+                samples.setdefault(name, Sample(number, offset)).add(event)
         on_bytes(self.size)
         if self.alone:
             self._check(samples, plan.reward)
@@ -154,14 +165,20 @@ class EventLog(WholeFile, frozen=True):
         named: dict[str, int] = {}
         samples: dict[int, tuple[str, Sample]] = {}
         for number, offset, event in self._events([]):
-            if event is None or not isinstance(event.sample_id, str) or not event.type:
+            name = sample_of(event) if event else None
+            if event is None or name is None:
                 continue
-            if offset in offsets and event.sample_id not in named:
-                named[event.sample_id] = offset
-                samples[offset] = event.sample_id, Sample(number, offset)
-            if event.sample_id in named:
-                samples[named[event.sample_id]][1].add(event, whole=True)
+            if offset in offsets and name not in named:
+                named[name] = offset
+                samples[offset] = name, Sample(number, offset)
+            if name in named:
+                samples[named[name]][1].add(event, whole=True)
         return samples
+
+
+def sample_of(event: Event) -> str | None:
+    """The sample that an event is of, None where it is of none: of the whole run, or its first lines."""
+    return None if event.sample_id is None or not event.type else text_of(event.sample_id)
 
 
 def _decoded(decoder: msgspec.json.Decoder[Event], line: bytes | memoryview) -> Event:

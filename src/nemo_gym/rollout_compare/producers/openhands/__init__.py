@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from nemo_gym.rollout_compare.producers.contract import Producer
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse
 from nemo_gym.rollout_compare.producers.gym.fields import ASKED_FIELD
+from nemo_gym.rollout_compare.producers.swebench import is_report
 
 if TYPE_CHECKING:
     from nemo_gym.rollout_compare.producers.contract import LocatedRun
@@ -41,9 +42,9 @@ def _is_old(place: Glimpse) -> bool:
 
 def _seen(place: Glimpse) -> bool:
     if not place.is_folder:
-        return is_rows(place)
+        return is_rows(place) or (place.path.name == REPORT and is_report(place))
     names = [name for name in (JUDGED, ROWS, ERRORS) if name in place.names]
-    return any(is_rows(place.child(name)) for name in names) or (REPORT in place.names and bool(names))
+    return any(is_rows(place.child(name)) for name in names) or is_report(place.child(REPORT))
 
 
 def _locate(named: str) -> LocatedRun:

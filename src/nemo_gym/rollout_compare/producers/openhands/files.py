@@ -80,11 +80,13 @@ def locate_openhands(named: str) -> LocatedRun:
         return LocatedRows(STDIN_PATH)
     path = Path(named)
     folder = RunFolder.at(path if path.is_dir() else path.parent)
+    if not path.is_dir() and path.name == REPORT:
+        return LocatedReport(path, reader="openhands")
     if not path.is_dir():
         return LocatedRows(path, folder.file(ERRORS) if path.name in (JUDGED, ROWS) else None)
     rows, report = folder.file(JUDGED), folder.file(REPORT)
     if rows is None and report:
-        return LocatedReport(report)
+        return LocatedReport(report, reader="openhands")
     rows = rows or folder.file(ROWS)
     if rows is None:
         raise CompareInputError(f"cannot read {named}: it is a folder without {JUDGED}, {ROWS} or {REPORT}")

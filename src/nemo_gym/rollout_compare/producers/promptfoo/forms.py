@@ -11,6 +11,8 @@ from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, parse_obje
 from nemo_gym.rollout_compare.schema import CompareInputError, Fault
 
 _HEAD_BYTES = 64 << 10
+#: A result stands in a list, in an object, in another.
+_AROUND = 3
 
 
 def rows_of(source: Input, faults: list[Fault]) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -23,7 +25,7 @@ def rows_of(source: Input, faults: list[Fault]) -> Iterator[tuple[int, Mapping[s
         yield from _rows_on_lines(source, faults)
         return
     try:
-        document = parse_document(read_document(source), Any)
+        document = parse_document(read_document(source), Any, _AROUND)
         rows = _results(document)
     except CompareInputError as error:
         raise cannot_read(source.path, error) from None
@@ -69,10 +71,11 @@ def _results(document: Any) -> Sequence[Any]:
     inner = document.get("results")
     summary = inner if isinstance(inner, Mapping) else document
     rows = summary.get("results")
-    if isinstance(rows, list):
-        return rows
     table = summary.get("table", summary)
-    if isinstance(table, Mapping) and isinstance(table.get("body"), list):
+    body = table.get("body") if isinstance(table, Mapping) else None
+    if isinstance(rows, list) and (rows or not body):
+        return rows
+    if isinstance(table, Mapping) and isinstance(body, list):
         return list(_rows_of_table(table))
     raise CompareInputError("it has neither results.results nor results.table.body: no result of promptfoo is in it")
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from nemo_gym.rollout_compare.producers.chat import content_text, steps_of
 from nemo_gym.rollout_compare.producers.json_rows import dig
+from nemo_gym.rollout_compare.producers.measures import measures_of as costs_of
 from nemo_gym.rollout_compare.producers.rewards import number_of
 from nemo_gym.rollout_compare.producers.scores import last_line, without_number
 from nemo_gym.rollout_compare.schema import Output, Record, Row, Step, Wanted, input_numbers, task_input, text_of
@@ -21,6 +22,7 @@ OUTPUT_FIELDS = ("gradingResult.reason", "gradingResult.componentResults", "resp
 SCORE = "score"
 _NAMED = "namedScores"
 _ERROR = 2
+_COSTS = ("input-tokens", "cached-tokens", "output-tokens", "seconds", "dollars")
 
 
 class Result(Struct, frozen=True, rename="camel"):
@@ -117,15 +119,9 @@ def named_by(result: Result, field: str) -> Any:
 def measures_of(result: Result) -> dict[str, float]:
     """What a result cost."""
     usage = result.token_usage if isinstance(result.token_usage, Mapping) else {}
-    latency = result.latency_ms / 1000 if isinstance(result.latency_ms, int | float) else None
-    found = {
-        "input-tokens": usage.get("prompt"),
-        "cached-tokens": usage.get("cached"),
-        "output-tokens": usage.get("completion"),
-        "seconds": latency,
-        "dollars": result.cost,
-    }
-    return {name: value for name, value in found.items() if isinstance(value, int | float)}
+    counts = (usage.get("prompt"), usage.get("cached"), usage.get("completion"))
+    found = costs_of(_COSTS, (*counts, result.latency_ms, result.cost))
+    return found | ({"seconds": found["seconds"] / 1000} if "seconds" in found else {})
 
 
 def record_of(row: Row, result: Result, wanted: Wanted) -> Record:

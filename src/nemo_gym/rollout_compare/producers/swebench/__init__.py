@@ -80,7 +80,7 @@ def has_instances(place: Glimpse) -> bool:
 
 def _seen(place: Glimpse) -> bool:
     if not place.is_folder:
-        return is_report(place) or is_old_report(place) or is_details(place) or is_predictions(place)
+        return is_report(place) or is_old_report(place) or is_details(place)
     if place.child(LOGS).is_folder or is_instance(place) or has_instances(place):
         return True
     lines = [name for name in place.names if name.endswith(".jsonl")]
@@ -104,4 +104,5 @@ SWEBENCH = Producer(
     _locate,
     seen=_seen,
     signs=f"{LOGS}, folders with {REPORT}, or a report with resolved_ids",
+    refused=is_predictions,
 )

@@ -44,11 +44,13 @@ class LocatedReport(Struct, frozen=True):
         report: The report.
         logs: The folder of instances' logs that it is made of, None where there is none.
         predictions: What was submitted, None where that is not known.
+        reader: The name of the producer that wrote it.
     """
 
     report: Path
     logs: Path | None = None
     predictions: Path | None = None
+    reader: str = FORMAT
 
     def files(self) -> list[Path]:
         """The files that are read."""
@@ -75,7 +77,7 @@ class LocatedReport(Struct, frozen=True):
             settings = (("model", model),) if model else ()
             said = Note(NoteKind.READER, path=str(self.report), field=_ONLY_SOME)
             notes = (said,) if _lists_some(told, self.predictions) else ()
-            yield Run(FORMAT, [Shard(Instances(folder, self.report, instances, settings), notes=notes)], [source])
+            yield Run(self.reader, [Shard(Instances(folder, self.report, instances, settings), notes=notes)], [source])
 
 
 class LocatedLogs(Struct, frozen=True):

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from nemo_gym.rollout_compare.producers.scores import shown
 from nemo_gym.rollout_compare.schema import CompareInputError, text_of
 
 
@@ -78,17 +79,30 @@ def listed_in(report: Mapping[str, Any]) -> dict[str, Listed]:
     for name, standing in LISTS.items():
         ids = report.get(name)
         lists += isinstance(ids, list)
-        for instance in _ids(ids):
+        for instance in _ids(name, ids):
             kind = reasons.get(instance)
             kind = text_of(kind) if kind else name if name in _KINDS else None
             found.setdefault(instance, Listed(standing, kind))
     if not lists:
         raise CompareInputError("it has no list of instances")
+    both = sorted(set.intersection(*(set(_ids(name, report.get(name))) for name in ("resolved_ids", "unresolved_ids"))))
+    if both:
+        raise CompareInputError(f"{both[0]} stands in resolved_ids and in unresolved_ids")
     if not {"unresolved_ids", "completed_ids", "error_ids"} & report.keys():
         rest = {name: Listed(Standing.UNRESOLVED) for name, one in found.items() if one.standing is Standing.SUBMITTED}
         found |= rest
     return {name: found[name] for name in sorted(found)}
 
 
-def _ids(value: Any) -> Iterator[str]:
-    return (one for one in (value if isinstance(value, list) else ()) if isinstance(one, str))
+def _ids(name: str, value: Any) -> Iterator[str]:
+    """The ids of a list; under names that do not say that they are of ids reports may have other things, too.
+
+    Raises:
+        CompareInputError: It is not a list of ids.
+    """
+    if value is None or not (isinstance(value, list) or name.endswith("_ids")):
+        return
+    odd = next((one for one in value if not isinstance(one, str)), None) if isinstance(value, list) else value
+    if odd is not None or (isinstance(value, list) and None in value):
+        raise CompareInputError(f"{name} is not a list of ids: {shown(odd)} is none")
+    yield from value

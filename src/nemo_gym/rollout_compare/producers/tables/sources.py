@@ -21,6 +21,14 @@ from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fie
 _ROWS_A_BATCH = 4096
 #: A cell may hold a whole transcript.
 _MOST_CELL = 1 << 30
+#: What the module says of what is not CSV, in words of tables.
+_WRONG = {
+    "unexpected end of data": "the quotes of a cell never end, so this row goes on to the end of the file",
+    "',' expected after '\"'": "a cell goes on behind its closing quotes",
+}
+_NOT_UTF_8 = "the text is not UTF-8; save the table as UTF-8"
+#: A row stands in a list, which may stand in an object.
+_AROUND = 2
 #: Under these names a JSON object may hold the list of rows.
 _LISTS = ("results", "rows", "data", "records", "samples", "examples")
 
@@ -152,17 +160,21 @@ def csv_rows(source: Input, delimiter: str) -> Iterator[Numbered]:
         CompareInputError: The header is missing, or has a name twice.
     """
     with reading(source) as (file, _):
-        lines = _cells(file, delimiter)
-        header = header_of(source, lines)
+        text = _Text(file)
+        lines = _cells(text, delimiter)
+        header = header_of(source, lines, text)
         while True:
             number = lines.line_num + 1
             try:
                 cells = next(lines, None)
             except csv.Error as error:
-                yield number, CompareInputError(f"invalid CSV ({error})")
+                yield number, CompareInputError(f"invalid CSV ({_WRONG.get(str(error), error)})")
                 continue
             if cells is None:
                 return
+            if text.broken():
+                yield number, CompareInputError(_NOT_UTF_8)
+                continue
             if not cells or cells == [""]:
                 continue
             if len(cells) != len(header):
@@ -171,10 +183,30 @@ def csv_rows(source: Input, delimiter: str) -> Iterator[Numbered]:
             yield number, {name: cell or None for name, cell in zip(header, cells, strict=True) if name}
 
 
-def _cells(file: BinaryIO, delimiter: str) -> Any:
+class _Text:
+    """The lines of a file as text; two names that are not UTF-8 could look alike, so such a line is noticed."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._lines = chain([file.readline().removeprefix(BOM)], file)
+        self._is_broken = False
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self._lines:
+            try:
+                yield line.decode()
+            except UnicodeDecodeError:
+                self._is_broken = True
+                yield line.decode("utf-8", "replace")
+
+    def broken(self) -> bool:
+        """Whether a line since the last time was not UTF-8."""
+        found, self._is_broken = self._is_broken, False
+        return found
+
+
+def _cells(text: _Text, delimiter: str) -> Any:
     csv.field_size_limit(_MOST_CELL)
-    lines = (line.decode("utf-8", "replace") for line in chain([file.readline().removeprefix(BOM)], file))
-    return csv.reader(lines, delimiter=delimiter)
+    return csv.reader(text, delimiter=delimiter, strict=True)
 
 
 def csv_header(source: Input, delimiter: str) -> list[str]:
@@ -184,10 +216,11 @@ def csv_header(source: Input, delimiter: str) -> list[str]:
         CompareInputError: The header is missing, or has a name twice.
     """
     with reading(source) as (file, _):
-        return header_of(source, _cells(file, delimiter))
+        text = _Text(file)
+        return header_of(source, _cells(text, delimiter), text)
 
 
-def header_of(source: Input, lines: Iterator[list[str]]) -> list[str]:
+def header_of(source: Input, lines: Iterator[list[str]], text: _Text) -> list[str]:
     """The names of the columns."""
     try:
         header = next((cells for cells in lines if cells), None)
@@ -195,6 +228,8 @@ def header_of(source: Input, lines: Iterator[list[str]]) -> list[str]:
         raise CompareInputError(f"{source.path}: invalid CSV ({error})") from None
     if header is None:
         raise CompareInputError(f"{source.path}: the table has no header")
+    if text.broken():
+        raise CompareInputError(f"{source.path}: {_NOT_UTF_8}")
     names = [name.strip() for name in header]
     twice = next((name for name in names if name and names.count(name) > 1), None)
     if twice is not None:
@@ -218,7 +253,7 @@ def json_rows(source: Input) -> Iterator[Numbered]:
         CompareInputError: It is not JSON, or there is no such list.
     """
     try:
-        whole = parse_list_or_object(read_document(source))
+        whole = parse_list_or_object(read_document(source), _AROUND)
     except CompareInputError as error:
         raise CompareInputError(f"{source.path}: {str(error).removeprefix(f'{source.path}: ')}") from None
     if isinstance(whole, dict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ from nemo_gym.rollout_compare.producers.attempts import Attempt
 from nemo_gym.rollout_compare.producers.folders import Trials
 from nemo_gym.rollout_compare.producers.inside import RunFolder
 from nemo_gym.rollout_compare.producers.rewards import NO_RESULT, Main, no_reward, number_of, seconds_between
+from nemo_gym.rollout_compare.producers.scores import shown
 from nemo_gym.rollout_compare.producers.terminal_bench import TRIAL
 from nemo_gym.rollout_compare.producers.trials import Asked, Told, Trial
 from nemo_gym.rollout_compare.schema import Fields, Output, Step
@@ -23,6 +25,7 @@ _NEVER_RAN = "agent_installation_failed"
 _TASK, _NAME, _MODE, _INSTRUCTION, _TESTS = "task_id", "trial_name", "failure_mode", "instruction", "parser_results"
 _TOKENS = {"input-tokens": "total_input_tokens", "output-tokens": "total_output_tokens"}
 _TIMES = ("trial_started_at", "trial_ended_at")
+_MOST_DIGITS = 19
 _PANES = ("panes/post-test.txt", "panes/post-agent.txt")
 
 
@@ -54,6 +57,15 @@ class TerminalBenchReader(Struct, frozen=True):
         del run
         return Main(MAIN)
 
+    def group(self, trial: Trial) -> str:
+        """Each trial alone: its name has its number."""
+        return trial.name
+
+    def began(self, told: Told | None) -> str:
+        """Nothing: the names have the order."""
+        del told
+        return ""
+
     def attempt(self, trial: Trial, told: Told | None, number: int, offset: int, asked: Asked) -> Attempt:
         """What became of a trial; one without a result is named by its folder."""
         parts = TRIAL.fullmatch(trial.name.rpartition("/")[2])
@@ -62,7 +74,7 @@ class TerminalBenchReader(Struct, frozen=True):
                 ids={_TASK: parts["task"] if parts else trial.name},
                 reward=None,
                 masked=NO_RESULT,
-                attempt=int(parts["attempt"]) if parts else None,
+                attempt=attempt_of(parts),
                 has_output=True,
                 number=number,
                 offset=offset,
@@ -76,7 +88,7 @@ class TerminalBenchReader(Struct, frozen=True):
             reward=reward,
             masked=masked,
             agent_error=error,
-            attempt=int(parts["attempt"]) if parts else None,
+            attempt=attempt_of(parts),
             asked=named[_INSTRUCTION],
             has_output=trial.entry is None or bool(named[_TESTS]),
             number=number,
@@ -107,6 +119,12 @@ class TerminalBenchReader(Struct, frozen=True):
         return None
 
 
+def attempt_of(parts: re.Match[str] | None) -> int | str | None:
+    """The number of an attempt by the name of its trial; it is a text where it has more digits than any number."""
+    digits = parts["attempt"] if parts else None
+    return int(digits) if digits and len(digits) < _MOST_DIGITS else digits
+
+
 def _outcome(named: Mapping[str, Any], told: Told, asked: Asked) -> tuple[float | None, str | None, str | None]:
     """The reward, why it does not count, and the agent's own error: one that it overcame is none."""
     resolved, mode = named[MAIN], named[_MODE]
@@ -114,7 +132,8 @@ def _outcome(named: Mapping[str, Any], told: Told, asked: Asked) -> tuple[float 
     value = told.reward if asked.chosen else resolved
     reward = number_of(value)
     if not isinstance(resolved, bool):
-        return reward, failed or f"{MAIN} is null: the tests gave no result", None
+        said = "null" if resolved is None else shown(resolved)
+        return reward, failed or f"{MAIN} is {said}: the tests gave no result", None
     if failed == _NEVER_RAN and not resolved:
         return reward, failed, None
     if reward is None:

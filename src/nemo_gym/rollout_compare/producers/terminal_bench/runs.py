@@ -25,7 +25,7 @@ from nemo_gym.rollout_compare.producers.terminal_bench import (
 )
 from nemo_gym.rollout_compare.producers.terminal_bench.rules import TerminalBenchReader
 from nemo_gym.rollout_compare.producers.trials import Trial, listed
-from nemo_gym.rollout_compare.schema import CompareInputError, Note, NoteKind
+from nemo_gym.rollout_compare.schema import CompareInputError, Note, NoteKind, text_of
 
 _SETTINGS = {
     "agent": "agent_name",
@@ -135,7 +135,7 @@ def _notes(run: Trials) -> tuple[Note, ...]:
     if lost <= 0:
         return ()
     begun = {_task_of(trial) for trial in run.trials}
-    never = tuple(sorted(str(task) for task in tasks if task not in begun))
+    never = tuple(sorted({name for task in tasks if (name := text_of(task)) not in begun}))
     return (Note(NoteKind.UNRECORDED, tasks=never, path=str(run.path), number=lost),)
 
 

@@ -49,10 +49,10 @@ def runs_in(folder: Glimpse) -> list[Glimpse]:
 
 def _run_in(folder: Glimpse) -> Glimpse | None:
     """The run that lies in a folder itself."""
-    if TRACES in folder.names:
-        return folder.child(TRACES)
-    results = folder.child(RESULTS)
-    if RESULTS in folder.names and (_ENVIRONMENT in folder.child(METADATA).keys or is_results(results)):
+    traces, results = folder.child(TRACES), folder.child(RESULTS)
+    if traces.path.is_file():
+        return traces
+    if results.path.is_file() and (_ENVIRONMENT in folder.child(METADATA).keys or is_results(results)):
         return results
     return None
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from nemo_gym.rollout_compare.files import STDIN, STDIN_PATH, Input, Piece, iter_blocks
+from nemo_gym.rollout_compare.files import STDIN, STDIN_PATH, Input
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse
 from nemo_gym.rollout_compare.producers.inside import RunFolder
 from nemo_gym.rollout_compare.producers.records import LocatedRecords, RecordReader, rows_in
 from nemo_gym.rollout_compare.producers.verifiers import METADATA, RESULTS, TRACES, is_episodes, runs_in
 from nemo_gym.rollout_compare.producers.verifiers.episodes import EpisodeReader, reader_of
 from nemo_gym.rollout_compare.producers.verifiers.results import ResultReader
-from nemo_gym.rollout_compare.schema import CompareInputError, Note, NoteKind
+from nemo_gym.rollout_compare.schema import CompareInputError
 from nemo_gym.rollout_compare.text import first_of
 
 #: prime-rl writes an episode that trained a model to both folders.
@@ -25,17 +25,18 @@ class _Results(Struct, frozen=True):
 
     path: Path
 
-    def __call__(self, source: Input) -> tuple[RecordReader, tuple[Note, ...]]:
+    def __call__(self, source: Input) -> tuple[RecordReader, int | None]:
         metadata = RunFolder.at(self.path.parent).read_object(METADATA)
-        return ResultReader.of(metadata), _lost(source, metadata)
+        del source
+        return ResultReader.of(metadata), _planned(metadata)
 
 
 class _Episodes(Struct, frozen=True):
     """Makes the reader of episodes, by the agents in them."""
 
-    def __call__(self, source: Input) -> tuple[RecordReader, tuple[Note, ...]]:
+    def __call__(self, source: Input) -> tuple[RecordReader, int | None]:
         reader: EpisodeReader = reader_of(rows_in(source))
-        return reader, ()
+        return reader, None
 
 
 def locate_verifiers(named: str) -> LocatedRecords:
@@ -72,12 +73,7 @@ def _written_first(path: Path) -> Path:
     return folder.with_name(_ALL) / path.name if folder.name == _EFFECTIVE else path
 
 
-def _lost(source: Input, metadata: dict[str, object]) -> tuple[Note, ...]:
-    """That attempts were planned of which there is no row: the metadata says how many there were to be."""
+def _planned(metadata: dict[str, object]) -> int | None:
+    """How many attempts were planned, as the metadata says."""
     examples, rollouts = metadata.get("num_examples"), metadata.get("rollouts_per_example")
-    if not (isinstance(examples, int) and isinstance(rollouts, int) and examples > 0):
-        return ()
-    lost = examples * rollouts - sum(len(block.lines) for block in iter_blocks(Piece(source)))
-    if lost < 1:
-        return ()
-    return (Note(NoteKind.UNRECORDED, path=str(source.path), number=lost),)
+    return examples * rollouts if isinstance(examples, int) and isinstance(rollouts, int) else None

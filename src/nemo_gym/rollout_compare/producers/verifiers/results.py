@@ -10,7 +10,7 @@ from msgspec import Struct
 from nemo_gym.rollout_compare.producers.attempts import Attempt
 from nemo_gym.rollout_compare.producers.chat import steps_of
 from nemo_gym.rollout_compare.producers.json_rows import dig
-from nemo_gym.rollout_compare.producers.measures import measures_of
+from nemo_gym.rollout_compare.producers.measures import measures_of, setting_of
 from nemo_gym.rollout_compare.producers.records import Told
 from nemo_gym.rollout_compare.producers.verdicts import chosen_reward, error_text, own_reward
 from nemo_gym.rollout_compare.schema import Fields, Output, Row, Step, text_of
@@ -52,7 +52,7 @@ class ResultReader(Struct, frozen=True):
         for group in _GROUPS:
             more = metadata.get(group)
             found |= {str(name): value for name, value in more.items()} if isinstance(more, Mapping) else {}
-        return cls(tuple((name, value_of(value)) for name, value in found.items() if value is not None))
+        return cls(tuple((name, setting_of(value)) for name, value in found.items() if value is not None))
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -114,8 +114,3 @@ class ResultReader(Struct, frozen=True):
 def _metrics(row: Row) -> Mapping[str, Any]:
     metrics = row.get("metrics")
     return metrics if isinstance(metrics, Mapping) else {}
-
-
-def value_of(value: Any) -> Any:
-    """A setting that can be looked up: a list or an object is its text."""
-    return value if isinstance(value, bool | int | float | str) else text_of(value)
