@@ -113,8 +113,8 @@ class Watched:
         self.seeks.append(offset)
         return self.file.seek(offset)
 
-    def readline(self) -> bytes:
-        return self.file.readline()
+    def readline(self, size: int = -1) -> bytes:
+        return self.file.readline(size)
 
 
 @pytest.fixture
