@@ -28,8 +28,9 @@ def read_again(
     for _, group in groupby(order, key=numbers.__getitem__):
         same = list(group)
         found = places[same[0]].source.again([places[i] for i in same], wanted, grown=grown)
-        for position in same:
+        for position in same:  # not by `zip`, which holds a record, as large as its row, until it has the next
             yield position, _bounded(next(found)) if wanted.transcript else next(found)
+        next(found, None)  # it closes the source
 
 
 def _bounded(record: Record | Exception) -> Record | Exception:
