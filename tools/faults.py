@@ -178,12 +178,19 @@ def run_trial(trial: Trial, temporary: Path, outputs: Path) -> Ended:
         stderr=subprocess.PIPE,
         env={**os.environ, "TMPDIR": str(temporary)},
         start_new_session=True,
-        preexec_fn=trial.limit,  # noqa: PLW1509  # there are no threads here
+        preexec_fn=lambda: prepared(trial),  # noqa: PLW1509  # there are no threads here
     )
     trial.during(program)
     report, said = program.communicate(timeout=120)
     wrong = faults_of(trial, program, report or b"", said, [temporary, outputs])
     return Ended(shown_status(program.returncode), "; ".join(wrong))
+
+
+def prepared(trial: Trial) -> None:
+    """Give the new process its surroundings; signals that are ignored here, as by `nohup`, are not ignored there."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+    trial.limit()
 
 
 def shown_status(code: int) -> int:

@@ -28,10 +28,11 @@ def read_again(
     for _, group in groupby(order, key=numbers.__getitem__):
         same = list(group)
         found = places[same[0]].source.again([places[i] for i in same], wanted, grown=grown)
-        for position in same:
+        for position in same:  # not by `zip`, which holds a record, as large as its row, until it has the next
             record = next(found)
             yield position, _bounded(record, tool_outputs=wanted.tool_outputs) if wanted.transcript else record
-            del record  # it may be as large as the next one
+            del record
+        next(found, None)  # it closes the source
 
 
 def _bounded(record: Record | Exception, *, tool_outputs: bool) -> Record | Exception:
