@@ -98,7 +98,8 @@ def test_what_a_task_was_run_with(tmp_path: Path) -> None:
         ("generation", '{"until":["x"]}'),
         ("seed", 0),
     )
-    old = measured(tmp_path / "old", OLD, **{"n-shot": {"sums": 0}})
-    new = measured(tmp_path / "new", NEW, **{"n-shot": {"sums": 5}})
+    shots = "n-shot"
+    old = measured(tmp_path / "old", OLD, **{shots: {"sums": 0}})  # type: ignore[arg-type]
+    new = measured(tmp_path / "new", NEW, **{shots: {"sums": 5}})  # type: ignore[arg-type]
     said = compare(old, new).stdout
     assert "few-shot examples: 0 -> 5" in " ".join(said.partition("## What else changed")[2].split())
