@@ -23,7 +23,7 @@ $(shell test -x $(VENV)/bin/python || rm -f $(VENV)/.ready*)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test quick golden docs lint types format check wheel test-second fuzz faults bench clean
+.PHONY: help demo test quick golden docs lint types format check wheel test-second fuzz faults check-producers bench clean
 
 help:  ## list these tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,6 +73,9 @@ fuzz: $(VENV)/.ready-test  ## compare made-up pairs of runs; longer, or on a sec
 
 faults: $(VENV)/.ready-test  ## compare in bad surroundings (full disks, signals, ...), and count what is left behind
 	$(VENV)/bin/python tools/faults.py $(ARGS)
+
+check-producers: $(VENV)/.ready-test  ## hold how runs of other producers are read against their own figures: RUNS=DIR
+	$(VENV)/bin/python tools/check_producers.py '$(RUNS)' --own .venv-producers $(ARGS)
 
 bench: $(VENV)/.ready-bench  ## run the benchmarks
 	$(VENV)/bin/python bench/run.py $(ARGS)

@@ -3,6 +3,7 @@
 
     run.py                                      the table
     run.py --shapes transcripts --sizes 20MB    a quick one
+    run.py --part 0                             without the runs of other producers
     run.py --curves                             time and memory against size
     run.py --by-field                           memory against the largest row, whichever field is large
 
@@ -21,6 +22,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
+import logs
+import many_trials
 from curves import print_curve
 from measure import median_ratio, memory_of, time_of, times_in_turn
 from memory_by_field import print_memory_by_field
@@ -56,6 +59,13 @@ def parse_options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--rows", nargs="+", type=number, metavar="N", help="numbers of short rows")
     parser.add_argument("--runs", type=int, default=5, metavar="N", help="runs of each command (default: 5)")
     parser.add_argument("--jobs", type=int, metavar="N", help="processes of our command (default: its own choice)")
+    parser.add_argument(
+        "--part",
+        type=float,
+        default=1,
+        metavar="X",
+        help="how much of the runs of other producers, 0 for none (default: 1)",
+    )
     parser.add_argument("--data", type=Path, metavar="DIR", help="keep data here, and use what is here")
     options = parser.parse_args(argv)
     options.sizes = options.sizes or (CURVE_SIZES if options.curves else TABLE_SIZES)
@@ -117,6 +127,15 @@ def print_table(place: Path, options: argparse.Namespace) -> None:
             drop_data(data, options.data)
 
 
+def print_producers(part: float) -> None:
+    """Runs of other producers: 5,000 trials, 50,000 samples in a log, 1 GB of samples; or a part of that."""
+    if part > 0:
+        print()
+        many_trials.main(["--trials", f"{5_000 * part:.0f}"])
+        print()
+        logs.main(["--samples", f"{50_000 * part:.0f}", "--size", f"{max(1_000 * part, 1):.0f}"])
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Print what was asked for."""
     options = parse_options(argv)
@@ -129,6 +148,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         start_up = print_start_up(place, options)
         if not options.curves:
             print_table(place, options)
+            print_producers(options.part)
             return
         for shape in options.shapes:
             print_curve(place, shape, amounts(options, shape), start_up, options)

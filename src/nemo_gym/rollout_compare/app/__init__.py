@@ -3,6 +3,7 @@
 * `cli`: the command line
 * `gym`: the `gym` that the command line is a part of
 * `comparison`: two runs on disk to a finished result, for the command and for scripts
+* `direction`: which of two rewards is the better one
 * `job`: one comparison, from options to outputs
 * `kinds`: what the words of an option may be
 * `option`: what an option is

@@ -310,7 +310,7 @@ def test_against_openhands(tmp_path: Path) -> None:
 def test_predictions_in_one_document(form: str, tmp_path: Path) -> None:
     rows: list[Any] = [{"instance_id": "b", "model_patch": "diff"}, {"x": 1}, 2]
     put_json(tmp_path / "preds.json", rows if form == "list" else {str(i): row for i, row in enumerate(rows)})
-    put_json(tmp_path / "results.json", {"resolved": ["a"], "no_generation": [1]})
+    put_json(tmp_path / "results.json", {"resolved": ["a"], "no_generation": []})
     assert found_in(tmp_path) == [("a", 1.0), ("b", 0.0)]
     put(tmp_path / "preds.json", "3")
     assert_refused(compare(tmp_path, tmp_path), "neither an object nor a list")
