@@ -397,8 +397,8 @@ class _Seeking:
         self.offsets.append(offset)
         return self.file.seek(offset)
 
-    def readline(self) -> bytes:
-        return self.file.readline()
+    def readline(self, size: int = -1) -> bytes:
+        return self.file.readline(size)
 
 
 def test_rows_are_read_in_the_order_of_their_files_and_each_file_is_opened_once(
