@@ -155,7 +155,7 @@ def trials(folder: Path, chance: random.Random) -> Iterator[tuple[str, Trial]]:
     yield "few descriptors", Trial([*pair, "--jobs", "8"], limited(resource.RLIMIT_NOFILE, chance.randrange(4, 40)))
     few = (sys.executable, "-c", FEW_PROCESSES, str(chance.randrange(4)))
     yield "few processes", Trial([*pair, "--jobs", "8"], ends=(0,), command=few)
-    yield "little memory", Trial([*pair, *jobs], limited(resource.RLIMIT_AS, chance.randrange(20, 400) << 20))
+    yield "little memory", Trial([*pair, *jobs], limited(resource.RLIMIT_AS, chance.randrange(16, 96) << 20))
     yield "a worker is killed", Trial([*pair, "--jobs", "3"], during=kill_a_worker)
     for how in ("removed", "cut", "grown", "replaced"):
         yield f"a file is {how}", Trial([*pair, *jobs], during=changed(Path(new), how, chance))
