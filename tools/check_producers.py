@@ -189,8 +189,11 @@ def own_python(place: Path, package: str) -> Path | None:
         return python
     base = next(filter(_works, _NEWER), sys.executable)
     subprocess.run([base, "-m", "venv", "--clear", folder], check=True)
-    done = subprocess.run([python, "-m", "pip", "install", "--quiet", package], check=False)
+    done = subprocess.run(
+        [python, "-m", "pip", "install", "--quiet", package], capture_output=True, text=True, check=False
+    )
     if done.returncode:
+        print(f"skip {package}: {(done.stderr.strip().splitlines() or ['pip failed'])[-1]}")
         return None
     (folder / ".ready").touch()
     return python
