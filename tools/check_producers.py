@@ -44,7 +44,11 @@ import json, sys
 from pathlib import Path
 from harbor.models.trial.result import TrialResult
 found = []
-for path in sorted(Path(sys.argv[1]).glob("*/result.json")):
+for trial in sorted(path.parent for path in Path(sys.argv[1]).glob("*__*/config.json")):
+    path = trial / "result.json"
+    if not path.is_file():  # killed: their viewer leaves it out, we mask it
+        found.append(None)
+        continue
     result = TrialResult.model_validate_json(path.read_text("utf-8"))
     rewards = result.verifier_result.rewards if result.verifier_result else None
     valid = getattr(result, "reward_valid", None)
