@@ -44,7 +44,11 @@ import json, sys
 from pathlib import Path
 from harbor.models.trial.result import TrialResult
 found = []
-for path in sorted(Path(sys.argv[1]).glob("*/result.json")):
+for trial in sorted(path.parent for path in Path(sys.argv[1]).glob("*__*/config.json")):
+    path = trial / "result.json"
+    if not path.is_file():  # killed: their viewer leaves it out, we mask it
+        found.append(None)
+        continue
     result = TrialResult.model_validate_json(path.read_text("utf-8"))
     rewards = result.verifier_result.rewards if result.verifier_result else None
     valid = getattr(result, "reward_valid", None)
@@ -189,8 +193,11 @@ def own_python(place: Path, package: str) -> Path | None:
         return python
     base = next(filter(_works, _NEWER), sys.executable)
     subprocess.run([base, "-m", "venv", "--clear", folder], check=True)
-    done = subprocess.run([python, "-m", "pip", "install", "--quiet", package], check=False)
+    done = subprocess.run(
+        [python, "-m", "pip", "install", "--quiet", package], capture_output=True, text=True, check=False
+    )
     if done.returncode:
+        print(f"skip {package}: {(done.stderr.strip().splitlines() or ['pip failed'])[-1]}")
         return None
     (folder / ".ready").touch()
     return python
