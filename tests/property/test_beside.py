@@ -138,3 +138,12 @@ def test_a_line_that_is_none_is_refused() -> None:
     decoder = BesideDecoder(PATHS, KINDS, BESIDE)
     with pytest.raises(InvalidLine, match="invalid JSON"):
         decoder.columns([b'{"params": {"x": 1}}', b'{"params": {"x": 1}'])
+
+
+@pytest.mark.parametrize("end", ['"', '\\ud800"'])
+def test_a_field_of_many_megabytes_says_what_a_small_one_says(end: str) -> None:
+    """The fast decoder takes it, but for half a pair of surrogates."""
+    line = f'{{"{BESIDE.object}": {{"large": "{"x" * (5 << 20)}{end}}}}}'.encode()
+    decoder = BesideDecoder(PATHS, KINDS, BESIDE)
+    decoder.columns([f'{{"{BESIDE.object}": {{"large": 1}}}}'.encode()])
+    assert [column[0] for column in decoder.columns([line])] == list(decoder.pick(parse_object(line)))

@@ -86,7 +86,7 @@ def plain_reader(content: bytes) -> list[dict[str, Any]] | tuple[int, str]:
         if number == lines[0][0] or offset <= len(
             BOM
         ):  # may say what the file seems to be; only what begins like a row must be cut off
-            seems = "(; the file seems to be .+)?"
+            seems = "(; the file (seems to be|does not seem to hold) .+)?"
             cut_off = f"{seems}{cut_off}{seems}" if line.strip().startswith(b"{") else f"({cut_off})?{seems}"
         try:
             row = json.loads(line.decode("utf-8", "replace"))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import zipfile
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nemo_gym.rollout_compare.files.inputs import open_input
-from nemo_gym.rollout_compare.producers.documents import open_archive, parse_document
+from nemo_gym.rollout_compare.producers import documents
+from nemo_gym.rollout_compare.producers.documents import open_archive, parse_document, parse_list_or_object
 from nemo_gym.rollout_compare.producers.scores import last_line, shown
 from nemo_gym.rollout_compare.schema import CompareInputError
 
@@ -83,3 +85,23 @@ def test_the_last_line_of_an_error_is_what_is_said() -> None:
     assert last_line("Traceback\n  ValueError: x\n\n") == "ValueError: x"
     assert last_line(" \n") == "(blank)"
     assert last_line("x" * 500) == "x" * 120
+
+
+@pytest.mark.parametrize("sure", [True, False])
+def test_the_depth_is_measured_where_the_decoder_does_not_stop_at_it(
+    monkeypatch: pytest.MonkeyPatch, sure: bool
+) -> None:
+    """Which it does depends on the Python; the answer does not."""
+    if not sure:
+        monkeypatch.setattr(documents, "shallow_only", lambda: nullcontext(False))
+    shallow, deep = (b"[" * depth + b"]" * depth for depth in (500, 501))
+    assert parse_document(shallow, list)
+    assert parse_document(deep, list, 1)
+    with pytest.raises(CompareInputError, match="nested too deeply"):
+        parse_document(deep, list)
+
+
+def test_a_document_that_is_neither_an_object_nor_a_list_is_refused() -> None:
+    assert parse_list_or_object(b"[1]") == [1]
+    with pytest.raises(CompareInputError, match="neither an object nor a list"):
+        parse_list_or_object(b"3")

@@ -42,7 +42,6 @@ from nemo_gym.rollout_compare.compare.unmeasured import UnmeasuredTask, unmeasur
 from nemo_gym.rollout_compare.compare.why_null import UNDECIDED, why_null
 from nemo_gym.rollout_compare.schema import (
     REWARD_TOLERANCE,
-    Clustered,
     Conclusion,
     Margin,
     Statistics,
@@ -182,13 +181,6 @@ def _statistics(
 
 def _judged(bounds: Unmeasured, verdict: Verdict, margin: Margin | None) -> Unmeasured:
     return replace(bounds, could_overturn=could_overturn(verdict, bounds, margin))
-
-
-def _clustered(tasks: MeasuredTasks, figures: Basics, tolerance: float) -> Clustered | None:
-    if tasks.cluster is None:
-        return None
-    differences = differences_of(tasks.old, tasks.new, tolerance)
-    return clustered(*tasks.cluster, differences, tolerance, bounded=figures.bounded)
 
 
 def _subsets(tasks: MeasuredTasks, tolerance: float) -> Iterator[Subsets]:

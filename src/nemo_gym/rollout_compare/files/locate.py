@@ -18,11 +18,6 @@ from nemo_gym.rollout_compare.text import first_of
 _STREAMS, _MEMORY = ("/dev/", "/proc/"), "/dev/shm/"  # noqa: S108  # nothing is written there
 
 
-def _never(path: Path) -> bool:
-    del path
-    return False
-
-
 class Layout(Struct, frozen=True):
     """How the files of a producer's run are named.
 
@@ -39,8 +34,8 @@ class Layout(Struct, frozen=True):
     ending: str
     failures: str
     planned: str
-    others: tuple[str, ...] = ()
-    is_strange: Callable[[Path], bool] = _never
+    others: tuple[str, ...]
+    is_strange: Callable[[Path], bool]
 
     def beside(self) -> tuple[str, ...]:
         """What the names of files that lie beside the main file end in, before the ending."""

@@ -55,8 +55,6 @@ def parse_document(data: bytes, kind: type[T], around: int = 0) -> T:
     try:
         with room_for_rows():
             return converted(json.loads(data.decode("utf-8-sig", "replace"), parse_int=integer), kind)
-    except RecursionError:
-        raise CompareInputError(f"invalid JSON ({TOO_DEEP})") from None
     except json.JSONDecodeError as error:
         what = f"{error.msg}: line {error.lineno} column {error.colno}"
         is_cut = error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated string")
