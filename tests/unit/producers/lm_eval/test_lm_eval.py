@@ -260,6 +260,12 @@ class TestBadInput:
         assert "3 rows that cannot be read were left out: " in told
         assert [f"row {number} (" in told for number in range(1, 6)] == [True, True, False, False, True]
 
+    def test_a_sample_of_a_list_whose_filter_has_no_name(self, tmp_path: Path) -> None:
+        good = write_samples(tmp_path / "good", [doc(1), doc(2)])
+        bad = as_list(write_samples(tmp_path / "bad", [doc(1), doc(2, filter=7)]))
+        assert_refused(compare(good, bad), f"{bad}: row 2: filter 7 is not the name of a filter")
+        assert "1 row that cannot be read was left out: " in compare(good, bad, "--skip-bad-lines").stdout
+
     def test_a_list_without_anything_that_is_a_row(self, tmp_path: Path) -> None:
         path = as_list(write_samples(tmp_path, [doc(1)]))
         path.write_text("[7, 8]", "utf-8")

@@ -103,8 +103,8 @@ class Reader:
             yield self._not_ok(not_ok["rest"])
         elif _CMAKE.match(text):
             yield telling(self._next_text())
-        elif found := error_line(unboxed(line)):
-            yield self._continued(found)
+        else:
+            yield from map(self._continued, filter(None, [error_line(unboxed(line))]))
 
     def _peek(self) -> str:
         return self._said[self._at] if self._at < len(self._said) else ""

@@ -51,6 +51,11 @@ def paths_for(layout: Layout, choice: Choice, fields: Sequence[str]) -> tuple[st
     return (FILTER, choice.metric, layout.asked, *fields)
 
 
+def not_a_filter(value: Any) -> str:
+    """Why a sample whose filter has no name is not a row."""
+    return f"{FILTER} {shown(value)} is not the name of a filter"
+
+
 def samples_batch(
     columns: Sequence[Sequence[Any]],
     fields: Sequence[str],
@@ -65,7 +70,7 @@ def samples_batch(
     if choice.filter is not None and filters.count(choice.filter) < len(filters):
         odd = next((one for one in filters if not isinstance(one, str)), "")
         if odd != "":
-            raise CompareInputError(f"{FILTER} {shown(odd)} is not the name of a filter")
+            raise CompareInputError(not_a_filter(odd))
         chosen = [one == choice.filter for one in filters]
         columns = [list(compress(column, chosen)) for column in columns]
         numbers, offsets = list(compress(numbers, chosen)), list(compress(offsets, chosen))

@@ -24,6 +24,7 @@ from nemo_gym.rollout_compare.producers.documents import parse_document, read_do
 from nemo_gym.rollout_compare.producers.json_lines import JsonLines, decoder_for
 from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, parse_object
 from nemo_gym.rollout_compare.producers.lm_eval.layout import (
+    FILTER,
     HASH,
     OUTPUT_FIELDS,
     PLACE,
@@ -33,7 +34,7 @@ from nemo_gym.rollout_compare.producers.lm_eval.layout import (
     metrics_of,
     sample_fields,
 )
-from nemo_gym.rollout_compare.producers.lm_eval.rows import paths_for, record_of, samples_batch
+from nemo_gym.rollout_compare.producers.lm_eval.rows import not_a_filter, paths_for, record_of, samples_batch
 from nemo_gym.rollout_compare.producers.one_file import WholeFile
 from nemo_gym.rollout_compare.producers.scores import to_choose_from
 from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fields, Place, Record, Row, Wanted, no_rows
@@ -155,16 +156,12 @@ class SamplesList(WholeFile, frozen=True):
         choice = choice_of(self.layout, plan.reward)
         rows = list_of(self.input)
         on_bytes(self.size)
-        whole = [(number, row) for number, row in enumerate(rows, 1) if isinstance(row, Mapping)]
+        odd = {number: why for number, row in enumerate(rows, 1) if (why := _fault_of(row, choice))}
+        whole = [(number, row) for number, row in enumerate(rows, 1) if number not in odd]
         if choice.fault and self.layout.alone:
             raise nothing_to_choose(self.path, choice, (row for _, row in whole))
-        faults = [
-            Fault(number, "expected a JSON object")
-            for number, row in enumerate(rows, 1)
-            if not isinstance(row, Mapping)
-        ]
-        if faults:
-            yield no_rows(faults, len(rows))
+        if odd:
+            yield no_rows([Fault(number, why) for number, why in odd.items()], len(rows))
             if not plan.skip_bad_lines:
                 return
         if self.layout.filter is None:
@@ -189,6 +186,14 @@ class SamplesList(WholeFile, frozen=True):
         for place in places:
             row = rows[place.offset - 1] if place.offset <= len(rows) else None
             yield record_of(row, wanted, self.layout) if isinstance(row, Mapping) else gone(self.input)
+
+
+def _fault_of(row: Any, choice: Choice) -> str | None:
+    """Why an entry of a list is not a sample."""
+    if not isinstance(row, Mapping):
+        return "expected a JSON object"
+    named = choice.filter is None or isinstance(row.get(FILTER), str)
+    return None if named else not_a_filter(row.get(FILTER))
 
 
 def list_of(source: Input) -> list[Any]:
