@@ -37,6 +37,16 @@ sys.dont_write_bytecode = False
 STARTS_PROGRAMS = {"subprocess", "alone", "alone_command", "run_by_shell"}
 
 
+@pytest.fixture(autouse=True)
+def handlers_as_they_were() -> Iterator[None]:
+    """What a test does to the handling of signals ends with it."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in before.items():
+        if signal.getsignal(number) is not handler and handler is not None:
+            signal.signal(number, handler)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="leave out what takes long; few examples for each property")
 
