@@ -11,7 +11,7 @@ from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, Generic, NamedTuple, NoReturn, TypeVar
 
-from nemo_gym.rollout_compare.files import ALL, held_back, nothing_to_undo, undone_at_end
+from nemo_gym.rollout_compare.files import end_at_once, held_back, nothing_to_undo, undone_at_end
 from nemo_gym.rollout_compare.producers import Readable
 from nemo_gym.rollout_compare.schema import CompareInputError
 
@@ -194,9 +194,7 @@ def _work(
     others: Sequence[Connection[Any, Any] | BinaryIO],
 ) -> None:
     """Do the work on the items that are asked for until nobody asks any more."""
-    for number in ALL:
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as for a program that runs on without its terminal
-            signal.signal(number, signal.SIG_DFL)
+    end_at_once()
     nothing_to_undo()
     for other in others:  # else this process would keep the asker's ends open
         other.close()

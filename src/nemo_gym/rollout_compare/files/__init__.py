@@ -30,10 +30,9 @@ from nemo_gym.rollout_compare.files.lines import (
     pieces_of,
 )
 from nemo_gym.rollout_compare.files.locate import Layout, Located, locate, would_be_read, would_match
-from nemo_gym.rollout_compare.files.signals import ALL, end_quietly, held_back, nothing_to_undo, undone_at_end
+from nemo_gym.rollout_compare.files.signals import end_at_once, end_quietly, held_back, nothing_to_undo, undone_at_end
 
 __all__ = [
-    "ALL",
     "BOM",
     "COMPRESSED_ENDINGS",
     "STDIN",
@@ -48,6 +47,7 @@ __all__ = [
     "Piece",
     "cannot_read",
     "check_unchanged",
+    "end_at_once",
     "end_quietly",
     "gone",
     "held_back",

@@ -59,6 +59,18 @@ def nothing_to_undo() -> None:
     _undone.clear()
 
 
+def end_at_once() -> None:
+    """Let a signal end this process as it ends any other; one that is ignored stays so.
+
+    Signals wait meanwhile: Python complains of one that comes while its handler is taken away.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ALL)
+    for number in ALL:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as for a program that runs on without its terminal
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 @contextmanager
 def held_back() -> Iterator[None]:
     """Let signals that end the program wait: what is made here must be known to whoever removes it again."""
@@ -81,9 +93,14 @@ def _in_main_thread() -> bool:
 
 
 def _end(number: int, _frame: object) -> None:
-    for other in ALL:  # another one must not cut the tidying short
-        signal.signal(other, signal.SIG_IGN)
+    # Another one must not cut the tidying short. Not `SIG_IGN`: Python complains of one that comes while that is set.
+    for other in ALL:
+        signal.signal(other, _ignore)
     for undo in reversed(_undone):
         with suppress(Exception):
             undo()
     os._exit(128 + number)
+
+
+def _ignore(_number: int, _frame: object) -> None:
+    pass
