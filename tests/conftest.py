@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -38,13 +39,14 @@ STARTS_PROGRAMS = {"subprocess", "alone", "alone_command", "run_by_shell"}
 
 
 @pytest.fixture(autouse=True)
-def handlers_as_they_were() -> Iterator[None]:
-    """What a test does to the handling of signals ends with it."""
+def process_as_it_was() -> Iterator[None]:
+    """What a test does to the handling of signals, or to the search for garbage, ends with it."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     yield
     for number, handler in before.items():
         if signal.getsignal(number) is not handler and handler is not None:
             signal.signal(number, handler)
+    gc.enable()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

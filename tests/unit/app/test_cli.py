@@ -15,7 +15,7 @@ from msgspec import structs
 from pydantic_core import PydanticUndefined
 
 from nemo_gym.rollout_compare import RolloutCompareConfig
-from nemo_gym.rollout_compare.app import cli, job
+from nemo_gym.rollout_compare.app import cli, ending, job
 from nemo_gym.rollout_compare.app.options import OPTIONS
 from nemo_gym.rollout_compare.app.values import Options
 from nemo_gym.rollout_compare.files import signals
@@ -312,6 +312,7 @@ def test_the_installed_programs_compare(
     words: list[str],
 ) -> None:
     monkeypatch.setattr(signals, "end_quietly", lambda: None)  # pytest is to go on
+    monkeypatch.setattr(ending, "leave", lambda status: status)
     (entry,) = [found for found in entry_points(group="console_scripts") if found.name == script]
     monkeypatch.setattr(sys, "argv", [script, *words, *map(str, pair)])
     assert entry.load()() == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -11,6 +12,8 @@ from pathlib import Path
 import pytest
 
 import nemo_gym.rollout_compare
+from nemo_gym.rollout_compare.__main__ import gym_main
+from nemo_gym.rollout_compare.app import gym
 from tests.support import compare, run, write_rows
 
 MAIN = """\
@@ -158,6 +161,12 @@ def test_beside_a_regular_package_that_owns_the_name(tmp_path: Path, pair: list[
     done = gym("dev", "compare", *pair)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("stand-in\ngym dev compare: 1 task ")
+
+
+def test_garbage_is_searched_for_in_a_command_that_is_handed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gym, "_nemo_gym_main", lambda: lambda: 4 + gc.isenabled())
+    monkeypatch.setattr(sys, "argv", ["gym", "list"])
+    assert gym_main() == 5
 
 
 def test_python_m(pair: list[str]) -> None:

@@ -23,6 +23,7 @@ LIGHT = {
     "__main__",
     "app",
     "app.cli",
+    "app.ending",
     "app.kinds",
     "app.option",
     "app.gym",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable
 
@@ -13,11 +14,11 @@ from nemo_gym.rollout_compare.app.cli import (
     status_of,
     version_text,
 )
+from nemo_gym.rollout_compare.app.ending import NEMO_GYM_CLI
 from nemo_gym.rollout_compare.app.interrupts import raise_on_interrupt
 from nemo_gym.rollout_compare.app.kinds import close_to, did_you_mean
 from nemo_gym.rollout_compare.app.streams import print_error, print_lines
 
-NEMO_GYM_CLI = "nemo_gym.cli.main"
 COMMAND = ["dev", "compare"]
 
 _OURS = """\
@@ -70,6 +71,7 @@ def _nemo_gym_main() -> Callable[[], object] | None:
 
 def _handed_on(entry: Callable[[], object], argv: list[str]) -> int:
     sys.argv = ["gym", *argv]
+    gc.enable()
     raise_on_interrupt()
     try:
         return status_of(entry())

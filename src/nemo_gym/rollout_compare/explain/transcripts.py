@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
 from itertools import islice
 from typing import NamedTuple
 
@@ -76,6 +75,8 @@ def aligned(old: Sequence[Step], new: Sequence[Step]) -> list[tuple[int | None, 
 
     Steps are equal if they are the same act or, beside acts, of one role with the same text.
     """
+    from difflib import SequenceMatcher
+
     before, after = ([_key(step) for step in steps] for steps in (old, new))
     rows: list[tuple[int | None, int | None]] = []
     for kind, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
