@@ -39,9 +39,9 @@ def compare() -> int:
 
 def leave(status: int) -> int:
     """End the process with a status."""
-    from nemo_gym.rollout_compare.app import ending
+    from nemo_gym.rollout_compare.app.ending import leave as end
 
-    return ending.leave(status)
+    return end(status)
 
 
 def _program(prog: str) -> int:

@@ -14,4 +14,5 @@
 * `provenance`: what a comparison says of itself
 * `streams`: standard output and standard error
 * `interrupts`: Ctrl-C before the work begins and after it is done
+* `ending`: the end of the process, once all is written
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import compress, islice
 from math import isnan
-from operator import not_
+from operator import attrgetter, not_
 
 from msgspec.structs import replace
 
@@ -183,12 +183,14 @@ def _flip(tables: dict[Side, Table], joined: Join, number: int, task: TaskCompar
     assert task.new is not None
     new_is_higher = (task.winner is Side.NEW) is not questions.lower_is_better
     of_old, of_new = (min, max) if new_is_higher else (max, min)
-    attempts = [_attempts(tables[side], joined.rows[side].of(number)) for side in Side]
+    of_task = {side: joined.rows[side].of(number) for side in Side}
+    several = max(map(len, of_task.values())) > 1
+    attempts = [_attempts(tables[side], rows) for side, rows in of_task.items()] if several else []
     rows = TaskRows(
         task,
-        _telling_row(tables, joined, Side.OLD, number, of_old),
-        _telling_row(tables, joined, Side.NEW, number, of_new),
-        *(attempts if max(map(len, attempts)) > 1 else ()),
+        tables[Side.OLD].place(_telling_row(tables[Side.OLD], of_task[Side.OLD], of_old)),
+        tables[Side.NEW].place(_telling_row(tables[Side.NEW], of_task[Side.NEW], of_new)),
+        *(attempts if max(map(len, attempts), default=0) > 1 else ()),
     )
     return Flip(task, rows, repeats=compare_repeats(task.old, task.new))
 
@@ -199,13 +201,14 @@ def _attempts(table: Table, rows: Sequence[int]) -> tuple[Place, ...]:
     return tuple(table.place(row) for row in islice(measured, MOST_ATTEMPTS))
 
 
-def _telling_row(tables: dict[Side, Table], joined: Join, side: Side, number: int, choose: Callable[..., int]) -> Place:
+def _telling_row(table: Table, rows: Sequence[int], choose: Callable[..., int]) -> int:
     """Of a task's rows with a finite reward, the one with the highest or lowest, of equals the first."""
-    table, rows = tables[side], joined.rows[side].of(number)
-    measured = rows if len(rows) == 1 else [row for row in rows if not isnan(table.reward[row])]
+    if len(rows) == 1:
+        return rows[0]
+    measured = [row for row in rows if not isnan(table.reward[row])]
     if any(map(table.masked.ids.__getitem__, measured)):  # they count only where the measured rows alone do
         measured = [row for row in measured if not table.masked.ids[row]]
-    return table.place(choose(measured, key=table.reward.__getitem__))
+    return choose(measured, key=table.reward.__getitem__)
 
 
 def _agreeing(tables: dict[Side, Table], joined: Join, tasks: Sequence[TaskComparison]) -> Iterator[TaskRows]:
@@ -243,8 +246,9 @@ def _repeat_notes(tasks: Sequence[TaskComparison]) -> Iterator[Note]:
 
 
 def _several_rows(tasks: Sequence[TaskComparison], side: Side) -> Note | None:
-    attempts = {task.task: said.rows for task in tasks if (said := task.side(side)) and said.rows > 1}
-    if not attempts:
+    sides = list(map(attrgetter(side.value), tasks))
+    if max(map(attrgetter("rows"), filter(None, sides)), default=0) < 2:
         return None
+    attempts = {task.task: said.rows for task, said in zip(tasks, sides, strict=True) if said and said.rows > 1}
     fewest, most = min(attempts.values()), max(attempts.values())
     return Note(NoteKind.SEVERAL_ROWS, side, tuple(attempts), fewest=fewest, most=most)

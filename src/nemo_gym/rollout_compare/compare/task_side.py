@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import compress
+from array import array
+from collections.abc import Sequence
+from itertools import compress, pairwise, repeat
 from math import fsum, isnan
 
 from nemo_gym.rollout_compare.compare.repeats import is_flaky, solved_of
@@ -29,35 +30,33 @@ def summarize_side(rows: Sequence[Row]) -> TaskSide:
 
 def sides_of(table: Table, rows: RowsByTask, tolerance: float = REWARD_TOLERANCE) -> list[TaskSide | None]:
     """What a run says about each task, in the tasks' order; rewards within the tolerance agree."""
-    marked = {rows.task_of[row] for row in _marked(table)}
-    known: dict[float | tuple[float, ...], TaskSide] = {}  # most tasks of most runs say one of a few things
+    numbers = _said(table)
+    said = array("I", map(numbers.__getitem__, rows.rows)).tobytes()
+    ends = array("Q", map(numbers.itemsize.__mul__, rows.starts))
+    known: dict[bytes, TaskSide | None] = {b"": None}  # most tasks of most runs say one of a few things
     sides: list[TaskSide | None] = []
-    for task, (start, end) in enumerate(rows.spans()):
-        if start == end or task in marked:
-            sides.append(side_of(table, rows.rows[start:end], tolerance))
-            continue
-        one = end - start == 1
-        said = table.reward[rows.rows[start]] if one else tuple(map(table.reward.__getitem__, rows.rows[start:end]))
-        side = known.get(said)
-        if side is None:
-            side = _plain_side(said if isinstance(said, tuple) else (said,), tolerance)
-            if len(known) < _MOST_KNOWN:
-                known[said] = side
-        sides.append(side)
+    for first in range(0, len(ends) - 1, _MOST_KNOWN):
+        of_tasks = [said[start:end] for start, end in pairwise(ends[first : first + _MOST_KNOWN + 1])]
+        for task, what in enumerate(of_tasks, first):
+            if what not in known:
+                known[what] = side_of(table, rows.of(task), tolerance)
+        sides += map(known.__getitem__, of_tasks)
+        if len(known) > _MOST_KNOWN:
+            known = {b"": None}
     return sides
 
 
-def _plain_side(rewards: Sequence[float], tolerance: float) -> TaskSide:
-    """What rows say that say nothing but a finite reward each."""
-    return TaskSide(
-        len(rewards), _mean(rewards), len(rewards), solved=solved_of(rewards), flaky=is_flaky(rewards, tolerance)
-    )
-
-
-def _marked(table: Table) -> Iterator[int]:
-    """The rows that say anything but a finite reward."""
-    for ids in (table.masked.ids, table.agent_error.ids, table.failure_kind.ids):
-        yield from compress(range(len(table)), ids)
+def _said(table: Table) -> array[int]:
+    """For each row a number for what it says: equal for rows that say the same."""
+    rewards = dict.fromkeys(table.reward)
+    numbers: dict[object, int] = dict(zip(rewards, range(len(rewards)), strict=True))
+    said = array("I", map(numbers.get, table.reward, repeat(0)))  # of one that is NaN, and so marked: see below
+    marks = table.masked.ids, table.agent_error.ids, table.failure_kind.ids
+    for row in {row for ids in marks for row in compress(range(len(table)), ids)}:
+        reward = table.reward[row]
+        what = (None if isnan(reward) else reward, *(ids[row] for ids in marks))
+        said[row] = numbers.setdefault(what, len(numbers))
+    return said
 
 
 def side_of(table: Table, rows: Sequence[int], tolerance: float = REWARD_TOLERANCE) -> TaskSide | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import repeat
+from operator import sub
 
 from nemo_gym.rollout_compare.compare.distributions import fisher_exact_two_sided
 from nemo_gym.rollout_compare.compare.paired import Basics, basics_of, differences_of, mean
@@ -123,7 +125,9 @@ def _selections(
         rewards = [reward for task in unmeasured if task[1 - theirs] is None and (reward := task[theirs]) is not None]
         if len(rewards) < FEWEST_SELECTED or not measured:
             continue
-        solved, others = (sum(abs(one - failed) >= _SOLVED for one in every) for every in (rewards, measured))
+        solved, others = (
+            sum(map(_SOLVED.__le__, map(abs, map(sub, every, repeat(failed))))) for every in (rewards, measured)
+        )
         p_value = fisher_exact_two_sided(solved, len(rewards) - solved, others, len(measured) - others)
         if p_value <= _SELECTION_LEVEL:
             yield Selection(side.value, len(rewards), mean(rewards), mean(measured), p_value)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import chain
+from contextlib import suppress
+from itertools import chain, repeat
 from typing import Any
 
 from xxhash import xxh3_64, xxh3_64_intdigest
@@ -44,8 +45,13 @@ def input_numbers(values: Sequence[Any]) -> array[int]:
 
     It is a hash of 64 bits (XXH3), the same on every machine and by every Python.
     """
-    if {str}.issuperset(map(type, values)) and all(map(str.strip, values)):
-        return array("Q", map(_number_of_text, values))
+    if (
+        {str}.issuperset(map(type, values))
+        and all(map(str.strip, values))
+        and max(map(len, values), default=0) <= MOST_CHARACTERS
+    ):
+        with suppress(UnicodeEncodeError):  # half a pair of surrogates
+            return array("Q", map(max, map(xxh3_64_intdigest, map(str.encode, values)), repeat(1)))
     return array("Q", map(_number, values))
 
 

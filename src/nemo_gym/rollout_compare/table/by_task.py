@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, compress, pairwise
 from operator import and_, ne
@@ -48,13 +49,7 @@ def tasks_of_both(old: RowsByTask, new: RowsByTask) -> list[int]:
 
 def rows_by_task(task_of: array[int], tasks: int) -> RowsByTask:
     """Gather rows by the numbers of their tasks, of which there are so many."""
-    counts = array("I", bytes(task_of.itemsize * (tasks + 1)))
-    for task in task_of:
-        counts[task] += 1
-    starts = array("I", accumulate(counts[:-1], initial=0))
-    ends = starts[:]
-    rows = array("I", bytes(task_of.itemsize * len(task_of)))
-    for row, task in enumerate(task_of):
-        rows[ends[task]] = row
-        ends[task] += 1
+    counts = Counter(task_of)
+    starts = array("I", accumulate(map(counts.__getitem__, range(tasks)), initial=0))
+    rows = array("I", sorted(range(len(task_of)), key=task_of.__getitem__))
     return RowsByTask(task_of, rows, starts)
