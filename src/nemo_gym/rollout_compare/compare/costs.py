@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import compress
+from operator import add, and_
 
 from nemo_gym.rollout_compare.compare.interval import paired_t_interval
 from nemo_gym.rollout_compare.compare.paired import mean, standard_error
@@ -39,9 +41,11 @@ def compare_costs(
     names = [name for name in MEASURES if all(name in table.measures.columns for table in tables.values())]
     if not names:
         return ()
-    sides = [_Side(tables[side], rows[side]) for side in Side]
     both = tasks_of_both(rows[Side.OLD], rows[Side.NEW])
-    costs = (_cost(name, [side.means(name, both) for side in sides], sides, both, tasks) for name in names)
+    sides = [_Side(tables[side], rows[side], both) for side in Side]
+    solved = list(map(and_, *(side.solved for side in sides)))
+    labels = [tasks[task] for task in both]
+    costs = (_cost(name, labels, [side.means(name) for side in sides], solved) for name in names)
     return tuple(cost for cost in costs if cost)
 
 
@@ -54,49 +58,58 @@ def truncated_answers(tables: Mapping[Side, Table]) -> Truncated | None:
 
 
 class _Side:
-    """A run's rows by task, and what is known of each task's measured ones."""
+    """A run's rows by task, and what is known of the measured ones of some tasks.
 
-    def __init__(self, table: Table, rows: RowsByTask) -> None:
-        self.table, self.rows = table, rows
+    Attributes:
+        solved: For each of the tasks whether every measured attempt solved it.
+    """
 
-    def _measured(self, task: int) -> Iterator[int]:
-        masked = self.table.masked.ids
-        return (row for row in self.rows.of(task) if not masked[row])
+    def __init__(self, table: Table, rows: RowsByTask, tasks: Sequence[int]) -> None:
+        self._table, self._rows, self._tasks = table, rows, tasks
+        self._masked = list(compress(range(len(table)), table.masked.ids))
+        self._only = [rows.rows[rows.starts[task]] for task in tasks]
+        if any(rows.starts[task + 1] - rows.starts[task] > 1 for task in tasks):
+            self._only = []
+        rewards = self._of_measured(table.reward)
+        self.solved = [all(reward >= _SOLVED for reward in told) for told in self._told(rewards)]
 
-    def means(self, name: str, tasks: Sequence[int]) -> list[float]:
+    def means(self, name: str) -> list[float]:
         """For each task the mean of its measured attempts that tell the measure; NaN without any."""
-        values = self.table.measures.columns[name]
-        return [_mean([value for row in self._measured(task) if (value := values[row]) == value]) for task in tasks]
+        values = self._of_measured(self._table.measures.columns[name])
+        return list(map(values.__getitem__, self._only)) if self._only else list(map(_mean, self._told(values)))
 
-    def solved(self, task: int) -> bool:
-        """Whether every measured attempt solved the task."""
-        return all(self.table.reward[row] >= _SOLVED for row in self._measured(task))
+    def _of_measured(self, column: array[float]) -> array[float]:
+        """The column with NaN for masked rows."""
+        values = column[:]
+        for row in self._masked:
+            values[row] = math.nan
+        return values
+
+    def _told(self, values: array[float]) -> Iterator[Sequence[float]]:
+        """For each task those of its values that are not NaN."""
+        for task in self._tasks:
+            yield [value for row in self._rows.of(task) if (value := values[row]) == value]
 
 
 def _mean(values: Sequence[float]) -> float:
     return mean(values) if values else math.nan
 
 
-def _cost(
-    name: str, means: Sequence[Sequence[float]], sides: Sequence[_Side], both: Sequence[int], tasks: Sequence[str]
-) -> Cost | None:
-    told = [
-        (task, old, new)
-        for task, old, new in zip(both, *means, strict=True)
-        if not math.isnan(old) and not math.isnan(new)
-    ]
+def _cost(name: str, labels: Sequence[str], means: Sequence[Sequence[float]], solved: Sequence[bool]) -> Cost | None:
+    """What the tasks cost by one measure, given their means on both sides, and whether both solved them."""
+    told = [place for place, total in enumerate(map(add, *means)) if not math.isnan(total)]
     if not told:
         return None
-    solved = [(old, new) for task, old, new in told if all(side.solved(task) for side in sides)]
-    pairs = [(old, new) for _, old, new in told]
+    old, new = ([side[place] for place in told] for side in means)
+    pairs = list(zip(old, new, strict=True))
     return Cost(
         name,
         len(told),
-        mean([old for old, _ in pairs]),
-        mean([new for _, new in pairs]),
+        mean(old),
+        mean(new),
         ratio_of(pairs),
-        ratio_of(solved),
-        _carrier([(tasks[task], new - old) for task, old, new in told]),
+        ratio_of([pair for place, pair in zip(told, pairs, strict=True) if solved[place]]),
+        _carrier([(labels[place], after - before) for place, (before, after) in zip(told, pairs, strict=True)]),
     )
 
 
