@@ -571,3 +571,28 @@ def test_tasks_that_fail_for_another_reason_are_told(reward: float, told: bool) 
     found = explain_flips(compare_rollouts([old], [new]), []).other_reasons
     names = [f"ModuleNotFoundError: No module named '{name}'" for name in ("left", "right")]
     assert [(one.old_signature, one.new_signature, one.tasks) for one in found] == ([(*names, ("t",))] if told else [])
+
+
+@pytest.mark.parametrize(
+    ("reward", "told"), [((0,), False), ((1,), True), ((0, 1), True), ((0.25,), True), ((7.5,), True), ((-0.5,), False)]
+)
+def test_where_lower_is_better_what_has_a_reward_above_0_fails(reward: Sequence[float], told: bool) -> None:
+    old, new = (
+        [{"task_id": "t", "reward": one, "test_output": f"KeyError: '{name}'"} for one in reward]
+        for name in ("left", "right")
+    )
+    found = summary(old, new, "--lower-is-better")["other_reasons"]
+    group = {"old_signature": "KeyError: 'left'", "new_signature": "KeyError: 'right'", "tasks": ["t"]}
+    assert found == ([group] if told else [])
+
+
+@pytest.mark.parametrize(("better", "options"), [(1, []), (0, ["--lower-is-better"])])
+def test_of_several_attempts_those_that_failed_are_held_against_each_other(better: int, options: list[str]) -> None:
+    passed = {"task_id": "t", "reward": better, "test_output": "PASSED t.py::a\nwarmed up: ValueError: no cache\n"}
+    failed = {"task_id": "t", "reward": 1 - better, "test_output": "FAILED t.py::a - KeyError: 'left'\n"}
+    told = summary([passed, failed], [failed, passed], *options)
+    assert told["other_reasons"] == []
+    assert not any("single tests differ" in note for note in told["notes"])
+    failed_otherwise = {**failed, "test_output": "FAILED t.py::a - KeyError: 'right'\n"}
+    group = {"old_signature": "KeyError: 'left'", "new_signature": "KeyError: 'right'", "tasks": ["t"]}
+    assert summary([passed, failed], [passed, failed_otherwise], *options)["other_reasons"] == [group]

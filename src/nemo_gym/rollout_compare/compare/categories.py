@@ -79,7 +79,7 @@ def compare_tables(tables: dict[Side, Table], questions: Questions = NOTHING_MOR
     both = zip(joined.tasks, *sides, strict=True)
     tasks = [_compared(task, old, new, questions) for task, old, new in both]
     flips = tuple(_flip(tables, joined, number, task, questions) for number, task in enumerate(tasks) if task.winner)
-    agreeing = tuple(islice(_agreeing(tables, joined, tasks), MOST_AGREEING))
+    agreeing = tuple(islice(_agreeing(tables, joined, tasks, questions), MOST_AGREEING))
     anonymous = list(_anonymous(tables, joined))
     settings_compared, changes = compare_settings(tables, joined.rows)
     tasks += anonymous
@@ -211,13 +211,16 @@ def _telling_row(table: Table, rows: Sequence[int], choose: Callable[..., int]) 
     return choose(measured, key=table.reward.__getitem__)
 
 
-def _agreeing(tables: dict[Side, Table], joined: Join, tasks: Sequence[TaskComparison]) -> Iterator[TaskRows]:
-    """The identical tasks of which the first rows of both sides may have verifier output."""
+def _agreeing(
+    tables: dict[Side, Table], joined: Join, tasks: Sequence[TaskComparison], questions: Questions
+) -> Iterator[TaskRows]:
+    """The identical tasks of which the worst rows of both sides may have verifier output."""
     if not all(any(table.has_output) for table in tables.values()):
         return
+    worst = max if questions.lower_is_better else min
     for number, task in enumerate(tasks):
         if task.category is Category.IDENTICAL:
-            old, new = (joined.rows[side].of(number)[0] for side in Side)
+            old, new = (_telling_row(tables[side], joined.rows[side].of(number), worst) for side in Side)
             if tables[Side.OLD].has_output[old] and tables[Side.NEW].has_output[new]:
                 yield TaskRows(task, tables[Side.OLD].place(old), tables[Side.NEW].place(new))
 

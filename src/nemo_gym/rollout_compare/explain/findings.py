@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -65,6 +65,13 @@ class _Told(Struct, frozen=True):
     same_answer: bool = False
 
 
+class _Asked(NamedTuple):
+    """A task whose verifiers are asked, and whether they are asked for a cause: a side failed."""
+
+    rows: TaskRows
+    failed: bool
+
+
 #: The rows of so many tasks are read sooner than a process starts, and those of so many are read in one go.
 _WORTH_PROCESSES = 200
 _TASKS_A_BATCH = 25
@@ -95,7 +102,8 @@ def with_findings(
     tasks = [*(flip.rows for flip in result.flips), *result.agreeing]
     if not tasks or not result.rows_at_hand:
         return result
-    told = _findings(tasks, roots, tail, jobs)
+    lower = result.statistics is not None and result.statistics.lower_is_better
+    told = _findings([_Asked(task, _failed(task, lower_is_better=lower)) for task in tasks], roots, tail, jobs)
     flips = tuple(map(_explained, result.flips, told))
     agreeing = list(zip(result.agreeing, told[len(flips) :], strict=True))
     notes = [note for note in result.notes if note.kind not in _FOUND_HERE]  # of an earlier call
@@ -119,16 +127,16 @@ def _explained(flip: Flip, said: _Told) -> Flip:
     )
 
 
-def _findings(tasks: Sequence[TaskRows], roots: Mapping[Side, LogRoots], tail: int, jobs: int) -> list[_Told]:
+def _findings(tasks: Sequence[_Asked], roots: Mapping[Side, LogRoots], tail: int, jobs: int) -> list[_Told]:
     """What the verifiers said of each task."""
 
     def read(group: Sequence[int], _: object = None) -> list[_Told]:
         return _read([tasks[i] for i in group], roots, tail)
 
-    told = [_silent(task) for task in tasks]
-    places = [i for i, task in enumerate(tasks) if task.old.has_output or task.new.has_output]
+    told = [_silent(rows) for rows, _ in tasks]
+    places = [i for i, (rows, _) in enumerate(tasks) if rows.old.has_output or rows.new.has_output]
     jobs = jobs if len(places) >= _WORTH_PROCESSES and may_fork() else 1
-    rows = [(tasks[i].old, tasks[i].new) for i in places]
+    rows = [(tasks[i].rows.old, tasks[i].rows.new) for i in places]
     groups = [[places[i] for i in batch] for batch in together(rows, _TASKS_A_BATCH if jobs > 1 else len(places))]
     jobs = min(jobs, len(groups))
     found = map_by_processes(read, groups, jobs, lambda *_: None) if jobs > 1 else map(read, groups)
@@ -138,8 +146,9 @@ def _findings(tasks: Sequence[TaskRows], roots: Mapping[Side, LogRoots], tail: i
     return told
 
 
-def _read(tasks: Sequence[TaskRows], roots: Mapping[Side, LogRoots], tail: int) -> list[_Told]:
+def _read(asked: Sequence[_Asked], roots: Mapping[Side, LogRoots], tail: int) -> list[_Told]:
     """What the verifiers said of some tasks, whose rows are read in the order of their files."""
+    tasks = [task.rows for task in asked]
     found = {(i, side): list(map(_silence, _rows(task, side))) for i, task in enumerate(tasks) for side in Side}
     wanted = [(i, side, number, place) for i, task in enumerate(tasks) for side in Side
               for number, place in enumerate(_rows(task, side)) if place.has_output]  # fmt: skip
@@ -148,7 +157,7 @@ def _read(tasks: Sequence[TaskRows], roots: Mapping[Side, LogRoots], tail: int) 
             found[i, side][number] = _Finding(Evidence(None, unavailable=str(record)))
         else:
             shown = tail if tasks[i].comparison.winner and not number else 0
-            failed = not number and _is_cause_asked(tasks[i])
+            failed = not number and asked[i].failed
             found[i, side][number] = _finding(record, roots[side], shown, is_cause_asked=failed)
         del record  # it may be as large as the next one
     return [_compared(task, found[i, Side.OLD], found[i, Side.NEW]) for i, task in enumerate(tasks)]
@@ -208,14 +217,19 @@ def _compared(task: TaskRows, old: Sequence[_Finding], new: Sequence[_Finding]) 
     return replace(told, signature=cause_of(lost.errors, won.errors), same_answer=same)
 
 
-def _is_cause_asked(task: TaskRows) -> bool:
-    """Whether a side failed: the task flipped, or its equal rewards are not the best; above 1 all are the best."""
+def _failed(task: TaskRows, *, lower_is_better: bool) -> bool:
+    """Whether a side failed: the task flipped, or its equal rewards are not the best.
+
+    Of rewards in [0, 1] the best is 1, and above 1 nobody knows it; where lower is better it is 0.
+    """
     if task.comparison.winner:
         return True
     old = task.comparison.old
     if old is not None and old.solved is not None:
         return old.solved < old.rows
-    return old is not None and old.reward is not None and old.reward < 1
+    if old is None or old.reward is None:
+        return False
+    return old.reward > 0 if lower_is_better else old.reward < 1
 
 
 def _tests(output: Output, plain: PlainText | None, roots: LogRoots) -> TestResults | None:

@@ -134,7 +134,7 @@ class CompareResult(Struct, frozen=True):
         keyed_by_taskset: Whether both runs' tasks are told apart by taskset and id.
         notes: What a reader must know to trust the numbers.
         flips: One for each flipped task, in the order of `tasks`.
-        agreeing: The first identical tasks whose rows have verifier output on both sides.
+        agreeing: The first identical tasks whose worst rows have verifier output on both sides.
         clusters: The flips gathered by signature, largest first.
         other_reasons: The agreeing tasks that fail on both sides for another reason, gathered, largest first.
         join_check: Whether the tasks that were joined were given the same input.
