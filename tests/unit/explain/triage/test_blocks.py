@@ -41,6 +41,96 @@ class TestGoogleTest:
     def test_a_message_on_one_line_is_told_alone(self) -> None:
         assert errors("C:\\money_test.cc(12): error\nno rate\nof 2026\n") == [own("no rate")]
 
+    @pytest.mark.parametrize(
+        ("said", "told"),
+        [
+            ("t.cc:3: Failure\nFailed\nno rate for EUR\n", "no rate for EUR"),
+            ("t.cc:3: Failure\nno rate for EUR\n", "no rate for EUR"),
+            ("t.cc(3): error\nFailed\nno rate for EUR\n", "no rate for EUR"),
+            ('unknown file: Failure\nC++ exception with description "no rate" thrown in the test body.\n', "no rate"),
+            (
+                "unknown file: Failure\nUnknown C++ exception thrown in the test body.\n",
+                "Unknown C++ exception thrown in the test body.",
+            ),
+        ],
+    )
+    def test_a_message_of_the_tests_own_counts_and_not_that_it_failed(self, said: str, told: str) -> None:
+        begun, ended = "[ RUN      ] Money.Says\n", "[  FAILED  ] Money.Says (0 ms)\n"
+        assert errors(begun + said + ended) == [own(told)]
+
+    @pytest.mark.parametrize(
+        "follows",
+        [
+            "",
+            "[  FAILED  ] Money.Says (0 ms)\n",
+            "Google Test trace:\nt.cc:10: row 3\n[  FAILED  ] Money.Says (0 ms)\n",
+        ],
+    )
+    def test_a_failure_without_a_message_says_nothing(self, follows: str) -> None:
+        assert errors(f"[ RUN      ] Money.Says\nt.cc:4: Failure\nFailed\n{follows}") == [own("")]
+
+    def test_failed_tests_that_are_listed_say_nothing(self) -> None:
+        assert errors("[  FAILED  ] 1 test, listed below:\n[  FAILED  ] Money.Says\n\n 1 FAILED TEST\n") == []
+
+
+class TestJUnit:
+    def test_the_console_launcher_tells_the_exception_behind_an_arrow(self) -> None:
+        text = """\
+Failures (1):
+  JUnit Jupiter:MoneyTest:says()
+    MethodSource [className = 'MoneyTest', methodName = 'says', methodParameterTypes = '']
+    => java.lang.IllegalStateException: no rate for EUR
+       MoneyTest.says(MoneyTest.java:7)
+       [...]
+"""
+        assert errors(text)[0] == own("java.lang.IllegalStateException: no rate for EUR")
+
+    def test_what_else_has_an_arrow_is_not_taken_for_it(self) -> None:
+        assert errors("=> Building the image\n") == []
+
+    def test_a_numbered_failure_of_a_class_is_told_by_the_next_line(self) -> None:
+        text = "There was 1 failure:\n1) adds[0](org.acme.MoneyTest)\njava.lang.AssertionError: no rate for EUR\n"
+        assert errors(text)[0] == own("java.lang.AssertionError: no rate for EUR")
+
+    @pytest.mark.parametrize("line", ["07) (58.1.0)", "3) (see below)", "1) download (2)"])
+    def test_what_only_looks_numbered_is_not_a_failure(self, line: str) -> None:
+        assert errors(f"{line}\nBuilding wheels for collected packages: money\n") == []
+
+
+TEST_MORE = """\
+#   Failed test 'rounds'
+#   at t/money.t line 3.
+#          got: '3'
+#     expected: '4'
+# Looks like you failed 1 test of 5.
+"""
+
+
+class TestTestMore:
+    def test_what_was_compared_is_told(self) -> None:
+        assert errors(TEST_MORE) == [own("got: '3' expected: '4'")]
+        assert errors("not ok 2 - rounds\n" + TEST_MORE)[0] == own("got: '3' expected: '4'")
+
+    def test_structures_that_differ_are_told_by_the_first_line(self) -> None:
+        text = "#   Failed test at t/ok.t line 1.\n#     Structures begin differing at:\n#          $got->[0] = '1'\n"
+        assert errors(text) == [own("Structures begin differing at:")]
+
+    @pytest.mark.parametrize(
+        ("text", "told"), [("#   Failed test 'is open'", "not ok - is open"), ("#   Failed test at t/ok.t line 1.", "")]
+    )
+    def test_a_test_that_compares_nothing_is_told_by_its_name(self, text: str, told: str) -> None:
+        assert errors(text + "\n#   at t/ok.t line 1.\n") == [ErrorLine(Weight.VAGUE, told)]
+
+    def test_a_test_that_is_still_to_do_says_nothing(self) -> None:
+        text = "#   Failed (TODO) test 'parses'\n#   at t/a.t line 4.\n#          got: '3'\n#     expected: '4'\n"
+        assert errors(text) == []
+        assert errors(text + TEST_MORE) == [own("got: '3' expected: '4'")]
+
+    def test_perl_says_of_what_a_program_died(self) -> None:
+        assert errors("no rate for EUR at t/die.t line 1.\n# at t/die.t line 1.\n") == [
+            ErrorLine(Weight.VAGUE, "no rate for EUR at t/die.t line 1.")
+        ]
+
 
 class TestGo:
     def test_a_log_without_a_message_says_nothing(self) -> None:
@@ -81,10 +171,10 @@ class TestMocha:
 class TestTap:
     def test_the_next_test_does_not_explain_one_that_failed(self) -> None:
         text = "not ok 1 - adds\nok 2 - rounds\n# no rate\n"
-        assert errors(text) == [ErrorLine(Weight.VAGUE, "not ok 1 - adds")]
+        assert errors(text) == [ErrorLine(Weight.VAGUE, "not ok - adds")]
 
     def test_a_test_without_an_explanation_is_told_by_its_name(self) -> None:
-        assert errors("not ok 1 - adds") == [ErrorLine(Weight.VAGUE, "not ok 1 - adds")]
+        assert errors("not ok 1 - adds") == [ErrorLine(Weight.VAGUE, "not ok - adds")]
 
     def test_the_name_of_the_next_ones_exception_is_not_its_own(self) -> None:
         first = "not ok 1 - adds\n  ---\n  error: 'got 3'\n  ...\n"

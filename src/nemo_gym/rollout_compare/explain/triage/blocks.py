@@ -4,8 +4,11 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from nemo_gym.rollout_compare.explain.triage import tap_blocks
+from nemo_gym.rollout_compare.explain.triage.cursor import Cursor
 from nemo_gym.rollout_compare.explain.triage.errors import ErrorLine, Weight, error_line, is_exception, telling
 from nemo_gym.rollout_compare.explain.triage.noise import REMEMBERED, is_noise
+from nemo_gym.rollout_compare.explain.triage.tap_blocks import NOT_OK, TEST_MORE
 from nemo_gym.rollout_compare.text import unboxed
 
 _PYTEST = re.compile(r"E(?: {2,}|$)")
@@ -23,11 +26,14 @@ _GO_LOG = re.compile(r" {4,}+\w++\.go:\d++: ?(?P<message>.*)")
 _TESTIFY = re.compile(r"\s++Error:\s++(?P<message>\S.*)")
 _JEST = re.compile(r" *+\u25cf (?!Console)\S")
 _VITEST = re.compile(r" *+FAIL {2}\S++(?: > |$)")
-_NUMBERED = re.compile(r" *+\d++\) (?P<rest>\S.*)")
+_NUMBERED = re.compile(r" *+[1-9]\d*+\) (?P<rest>\S.*)")
+_OF_CLASS = re.compile(r"[^\s(][^(]*+\([A-Za-z_$][\w.$]*+\)$")
+_JUNIT5 = "=> "
 _SUREFIRE = re.compile(r".*<<< (?:FAILURE|ERROR)!(?! -- in )(?! - in )")
-_GTEST = re.compile(r"[^\s:]++:\d++: Failure$|.*\(\d++\): error$")
+_GTEST = re.compile(r"(?:[^\s:]++:\d++|unknown file): (?:Failure$|error$)|.*\(\d++\): error$")
+_GTEST_NEXT = re.compile(r"$|\[ |Google Test trace:|[^\s:]++:\d++: Failure$")
+_GTEST_THROWN = re.compile(r'C\+\+ exception with description "(?P<message>[^"]++)')
 _GTEST_END = re.compile(r"\[ {2}(FAILED|SKIPPED) {1,2}\] |\[ {7}(OK) \] ")
-_NOT_OK = re.compile(r" *+not ok\b(?!.*# (?:TODO|SKIP))(?P<rest>.*)")
 _TESTDOX = re.compile(r" [\u2718\u2717] ")
 _CMAKE = re.compile(r"CMake Error at \S++")
 _TEST_UNIT = re.compile(r"Failure: test\w*+\([\w:]++\)$")
@@ -37,9 +43,9 @@ _RSPEC = "Failure/Error:"
 #: The lines that begin something, by themselves and without blanks around them.
 _BEGINS = (
     *(_PYTEST, _PYTEST_CAPTURED, _TRACEBACK, _RUST_PANIC, _GO_RUN, _GO_END, _GO_LOG, _JEST, _VITEST, _SUREFIRE),
-    *(_TESTDOX, _NUMBERED, _TEST_UNIT, _NOT_OK),
+    *(_TESTDOX, _NUMBERED, _TEST_UNIT, NOT_OK, TEST_MORE),
 )
-_BEGINS_STRIPPED = (re.compile(re.escape(_RSPEC)), _GTEST, _CMAKE)
+_BEGINS_STRIPPED = (re.compile(re.escape(_RSPEC)), re.compile(_JUNIT5), _GTEST, _CMAKE)
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -55,12 +61,11 @@ def _says_nothing(line: str) -> bool:
     return error_line(unboxed(line)) is None
 
 
-class Reader:
+class Reader(Cursor):
     """Reads the lines of an output one after the other; each step may look at those that follow."""
 
     def __init__(self, said: Sequence[str]) -> None:
-        self._said = said
-        self._at = 0
+        super().__init__(said)
         self._go_logs: dict[str, list[str]] = {}
         self._go_test = ""
         self._go_failed = False
@@ -90,7 +95,7 @@ class Reader:
 
     def _by_program(self, line: str, text: str) -> Iterator[ErrorLine]:
         if _JEST.match(line) or _VITEST.match(line) or _SUREFIRE.match(line) or _TESTDOX.match(line):
-            yield from self._own(self._next_text())
+            yield from self._own(self.next_text())
         elif numbered := _NUMBERED.match(line):
             yield from self._numbered(line, numbered["rest"])
         elif _TEST_UNIT.match(line):
@@ -99,24 +104,16 @@ class Reader:
             yield from self._rspec(line)
         elif _GTEST.match(text):
             yield from self._gtest()
-        elif not_ok := _NOT_OK.match(line):
-            yield self._not_ok(not_ok["rest"])
+        elif not_ok := NOT_OK.match(line):
+            yield tap_blocks.not_ok(self, not_ok["rest"])
+        elif failed := TEST_MORE.match(line):
+            yield from filter(None, [tap_blocks.test_more(self, failed)])
+        elif text.startswith(_JUNIT5) and is_exception(text.removeprefix(_JUNIT5)):
+            yield from self._own(text.removeprefix(_JUNIT5))
         elif _CMAKE.match(text):
-            yield telling(self._next_text())
+            yield telling(self.next_text())
         else:
             yield from map(self._continued, filter(None, [error_line(unboxed(line))]))
-
-    def _peek(self) -> str:
-        return self._said[self._at] if self._at < len(self._said) else ""
-
-    def _next_text(self) -> str:
-        """The next line that is not a box's edge, which is thereby read."""
-        while self._at < len(self._said):
-            text = unboxed(self._said[self._at])
-            self._at += 1
-            if text:
-                return text
-        return ""
 
     def _own(self, message: str) -> Iterator[ErrorLine]:
         if message and not is_noise(message):
@@ -124,15 +121,15 @@ class Reader:
 
     def _with_values(self, message: str) -> str:
         """A message that ends in a colon goes on in the next line."""
-        if message.endswith(":") and self._peek().strip() and is_exception(message):
-            return f"{message} {self._peek().strip()}"
+        if message.endswith(":") and self.peek().strip() and is_exception(message):
+            return f"{message} {self.peek().strip()}"
         return message
 
     def _pytest(self, first: str) -> ErrorLine:
         """Lines that pytest marks with `E`: the message comes first, unless it is the source that could not be read."""
         block = [first]
-        while _PYTEST.match(self._peek()):
-            block.append(self._peek())
+        while _PYTEST.match(self.peek()):
+            block.append(self.peek())
             self._at += 1
         block = [text for line in block if (text := line[1:].strip())] or [""]
         message = next((line for line in block if is_exception(line)), block[0])
@@ -141,7 +138,7 @@ class Reader:
 
     def _skip_captured(self) -> None:
         """What pytest shows of a failed test's own output comes after the error and may hold anything."""
-        while self._at < len(self._said) and not _PYTEST_SECTION.match(self._peek()):
+        while self._at < len(self._said) and not _PYTEST_SECTION.match(self.peek()):
             self._at += 1
 
     def _traceback(self, line: str) -> Iterator[ErrorLine]:
@@ -160,7 +157,7 @@ class Reader:
     def _panic(self, rest: str) -> str:
         """Since Rust 1.73 the message is on a line of its own, before that it stood in quotes."""
         inline = _PANIC_INLINE.match(rest)
-        return inline["message"] if inline else self._next_text() or rest
+        return inline["message"] if inline else self.next_text() or rest
 
     def _go(self, line: str) -> Iterator[ErrorLine]:
         """A test's logs are told when it has failed, or after it did; those of a test that passed say nothing."""
@@ -186,23 +183,23 @@ class Reader:
         """`1) suite` of mocha, whose title ends in a colon; `1) Class::test` of PHPUnit and JUnit; `1) Failure:`."""
         indent = len(line) - len(line.lstrip())
         start = self._at
-        if "::" in rest or rest.endswith(")"):
-            yield from self._own(self._next_text())
+        if "::" in rest or _OF_CLASS.match(rest):
+            yield from self._own(self.next_text())
         elif rest in {"Failure:", "Error:"}:  # minitest
-            self._next_text()
+            self.next_text()
             yield from self._expected_and_actual()
-        elif indent and not self._peek().strip().startswith(_RSPEC):
+        elif indent and not self.peek().strip().startswith(_RSPEC):
             titles = 0
             while not rest.endswith(":") and titles < _MOST_TITLES:
-                rest, titles = self._next_text(), titles + 1
+                rest, titles = self.next_text(), titles + 1
             if rest.endswith(":"):
-                yield from self._own(self._next_text())
+                yield from self._own(self.next_text())
             else:
                 self._at = start
 
     def _expected_and_actual(self) -> Iterator[ErrorLine]:
-        message = self._next_text()
-        following = self._peek().strip()
+        message = self.next_text()
+        following = self.peek().strip()
         if following.startswith(("Actual:", "got:", "<")) or message.endswith(":"):
             message = f"{message} {following}"
         yield from self._own(message)
@@ -211,7 +208,7 @@ class Reader:
         """The source comes first; what was expected stands further right, an exception's name as far as the source."""
         indent = len(line) - len(line.lstrip())
         while self._at < len(self._said):
-            following = self._peek()
+            following = self.peek()
             text = following.strip()
             if is_exception(text) or text.startswith("expected") or len(following) - len(text) <= indent - 2:
                 break
@@ -220,53 +217,34 @@ class Reader:
 
     def _test_unit(self) -> Iterator[ErrorLine]:
         """The place and the source come first."""
-        while _TEST_UNIT_SOURCE.match(self._peek()):
+        while _TEST_UNIT_SOURCE.match(self.peek()):
             self._at += 1
         yield from self._expected_and_actual()
 
     def _gtest(self) -> Iterator[ErrorLine]:
-        """The message counts if its test is said to have failed, or is never heard of again."""
-        message = self._next_text()
-        for line in self._said[self._at : self._at + _GTEST_LINES]:
+        """The message counts if its test is said to have failed, or is never heard of again.
+
+        `FAIL() << "no rate"` says `Failed` first, and nothing else if there is no message.
+        """
+        message = self.next_text()
+        if message == "Failed":
+            message = "" if _GTEST_NEXT.match(self.peek()) else self.next_text()
+        thrown = _GTEST_THROWN.match(message)
+        message = thrown["message"] if thrown else message
+        for line in self.following(_GTEST_LINES):
             if ended := _GTEST_END.match(line):
                 if not ended[1]:
                     return
                 break
-        following = self._peek().strip()
+        following = self.peek().strip()
         yield ErrorLine(Weight.OWN, f"{message}\n{following}" if message.endswith(":") else message)
-
-    def _not_ok(self, rest: str) -> ErrorLine:
-        """TAP's own explanation, in comments or YAML, else the test's name."""
-        previous = ""
-        for line in [*self._said[self._at : self._at + _TAP_LINES], ""]:
-            text = line.strip()
-            if previous.startswith(("ok ", "not ok ")):
-                break
-            start = next((start for start in ("# ", "error: ", "message: ") if previous.startswith(start)), "")
-            said = previous.removeprefix(start).strip(" '\"")
-            said = text if said in {"|-", "|", ">-"} else said
-            if start and not is_noise(said) and not said.startswith(("at ", "Failed", "Subtest: ")):
-                return ErrorLine(Weight.OWN, self._yaml_name() + said)
-            previous = text
-        return ErrorLine(Weight.VAGUE, f"not ok{rest}")
-
-    def _yaml_name(self) -> str:
-        """The exception's name, which `node --test` tells after its message."""
-        for line in self._said[self._at : self._at + _TAP_LINES]:
-            text = line.strip()
-            if text.startswith("name: "):
-                name = text.removeprefix("name: ").strip("'")
-                return f"{name}: " if is_exception(name) else ""
-            if text == "...":
-                break
-        return ""
 
     def _continued(self, found: ErrorLine) -> ErrorLine:
         """Some messages end where their point begins."""
         weight, message = found
-        following = unboxed(self._peek())
+        following = unboxed(self.peek())
         if message == "cannot find symbol":
-            for line in self._said[self._at : self._at + 4]:
+            for line in self.following(4):
                 if line.strip().startswith("symbol:"):
                     return ErrorLine(weight, f"{message}: {' '.join(line.split()[1:])}")
         because = following.removeprefix("cause: ")
@@ -279,4 +257,3 @@ class Reader:
 
 _MOST_TITLES = 8
 _GTEST_LINES = 200
-_TAP_LINES = 16

@@ -115,6 +115,8 @@ _VAGUE = re.compile(
     r"(?i)\b(?:error|failed|failure|fatal|exception|aborted|cannot|can't|could not|unable to|denied|refused|invalid"
     r"|unexpected|mismatch|incorrect|wrong|expected|differs?|missing|not found|not ok|timed out|exit (?:code|status))\b"
 )
+# Perl says so of what a program died of, and of what it was warned of.
+_PERL = re.compile(r"[^#\s].* at \S+ line \d+\.$")
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -222,7 +224,8 @@ def uncut(message: str) -> str:
 
 
 def _vague(line: str) -> ErrorLine | None:
-    return ErrorLine(Weight.VAGUE, line) if _VAGUE.search(line) and not is_cut(line) else None
+    says = _VAGUE.search(line) or _PERL.match(line)
+    return ErrorLine(Weight.VAGUE, line) if says and not is_cut(line) else None
 
 
 # The first that applies. A summary comes before all that it may quote.

@@ -27,7 +27,7 @@ _LINES = (
     *("notfound", ".go:", ":[", ":in ", "undefined", "assertion", "terminate called", "(): ", "stack smashing", "***"),
     *("no solution found", "missing", "could not", "curl: (", "is not a ", "unterminated", "unbound", "subroutine"),
     *("denied", "cannot", "can't", "unable to", "invalid", "unexpected", "mismatch", "incorrect", "wrong", "expected"),
-    *("differ", "not ok"),
+    *("differ", "not ok", " line "),
 )
 _ALL = {*_CAUSES, *_SYSTEM, *_LINES}
 #: A text that holds another one of them adds nothing.

@@ -11,7 +11,7 @@ _NOISE = re.compile(
     r"""(?:
       (?:ok|PASS|PASSED|XPASS|SKIP|SKIPPED)(?::|\ |\t|$)            # passed and skipped tests
     | [\u2713\u2714\u221a\u25cb\u2193\ufe63\u21a9]                    # the same, with ticks
-    | \[\ +OK\ \]|\[ok\]:|\[gw\d++\]
+    | \[\ +OK\ \]|\[\ \ FAILED\ \ \]|\[ok\]:|\[gw\d++\]
     | test\ .*\ \.\.\.\ (?:ok|ignored|FAILED)$
     | \S++\ (?:PASSED|SKIPPED|XFAIL|XPASS|FAILED|ERROR)(?:\ ++\[|\ *+$)  # pytest -v
     | \S++\ \([\w.<>]++\)(?:\ \.\.\.\ .*)?$                            # unittest -v
@@ -34,7 +34,7 @@ _NOISE = re.compile(
     | (?:Failure|Error|Omission|Pending):\ test\w*+\([\w:]++\)$     # test-unit
     | (?:asyncio\.exceptions\.)?CancelledError$
     | (?:location|failureType|code|stack|duration_ms|type|name):\ |'?\d++\ subtests?\ failed   # YAML in TAP
-    | Failed\ \d++/\d++\ subtests
+    | Failed\ \d++/\d++\ subtests|There\ (?:was|were)\ \d++\ 
     | Ran\ \d++\ tests?\ in|\d++\ (?:passing|failing|pending)\b
     )""",
     re.VERBOSE,
@@ -67,7 +67,16 @@ _HINTS = (
         "Dubious, test returned",
         "Non-zero exit status",
     ),
-    *("Failed test ", "Failed tests:", "Failed (TODO)", "Test Summary Report", "skipped subtest", "Pending: ("),
+    *(
+        "Failed test ",
+        "Failed test: ",
+        "Failed tests:",
+        "Parse errors: ",
+        "Failed (TODO)",
+        "Test Summary Report",
+        "skipped subtest",
+        "Pending: (",
+    ),
     *("compilation terminated", "backtrace", "RUST_BACKTRACE", "Some errors have detailed", "For more details"),
     *("Unable to find image", "See 'docker", "fetch failed", "does not provide an export", "Run with `--verbose`"),
     *("Build step", "setup command", "ELIFECYCLE", "This is probably not a problem", "npm test failed"),
