@@ -34,6 +34,7 @@ keep vitest.json vitest run --reporter json
 cd ..; mkdir m; (echo "const expect = (a) => ({ toBe: (b) => require('assert').strictEqual(a, b) });"; cat t/money.test.js) > m/money.js; cp t/one.test.js m/one.js
 keep mocha.txt mocha m
 keep mocha-dot.txt mocha -R dot m
+keep mocha-list.txt mocha -R list m
 keep mocha.json mocha -R json m
 keep mocha-tap.txt mocha -R tap m
 (echo "const { describe, it } = require('node:test');"; cat m/money.js) > m/node.js
@@ -180,6 +181,8 @@ cat > build.xml <<'X'
 </project>
 X
 keep ant.txt ant
+classes=out:/usr/share/java/junit4.jar:/usr/share/java/hamcrest-core.jar
+keep junit-core.txt java -cp "$classes" org.junit.runner.JUnitCore MoneyTest
 cd ..
 
 mkdir gr; cd gr; mkdir -p src/test/java; cp ../an/src/MoneyTest.java src/test/java/

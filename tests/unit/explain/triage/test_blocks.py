@@ -169,6 +169,27 @@ class TestMocha:
 
 
 class TestTap:
+    @pytest.mark.parametrize(
+        ("said", "told"),
+        [
+            ("  no rate\n  RangeError: no rate\n      at Context.<anonymous> (m.js:7:44)\n", "RangeError: no rate"),
+            (
+                "  Values differ:\n  3 !== 4\n  AssertionError [ERR_ASSERTION]: Values differ:\n  3 !== 4\n",
+                "AssertionError [ERR_ASSERTION]: Values differ: 3 !== 4",
+            ),
+            ("  RangeError:\n", "RangeError:"),
+        ],
+    )
+    def test_mocha_tells_the_exception_further_right(self, said: str, told: str) -> None:
+        assert errors(f"not ok 4 money rounds half up\n{said}ok 5 tax\n")[0] == own(told)
+
+    def test_an_exception_of_another_test_is_not_this_ones(self) -> None:
+        text = "not ok 1 money\nRangeError: no rate\n# tests 1\n# pass 0\n# fail 1\n"
+        assert errors(text) == [
+            ErrorLine(Weight.VAGUE, "not ok money"),
+            ErrorLine(Weight.TELLING, "RangeError: no rate"),
+        ]
+
     def test_the_next_test_does_not_explain_one_that_failed(self) -> None:
         text = "not ok 1 - adds\nok 2 - rounds\n# no rate\n"
         assert errors(text) == [ErrorLine(Weight.VAGUE, "not ok - adds")]

@@ -6,8 +6,10 @@ import pytest
 
 from nemo_gym.rollout_compare.explain.triage import read_test_file, read_tests
 from nemo_gym.rollout_compare.explain.triage.js_json import failure_messages, read_js_json
+from nemo_gym.rollout_compare.explain.triage.junit_text import read_junit_core, read_launcher
 from nemo_gym.rollout_compare.explain.triage.maven_text import read_maven
 from nemo_gym.rollout_compare.explain.triage.nextest_text import read_nextest
+from nemo_gym.rollout_compare.explain.triage.prove_text import read_prove
 from nemo_gym.rollout_compare.explain.triage.results import TestResults
 from nemo_gym.rollout_compare.explain.triage.rspec_text import read_rspec
 from nemo_gym.rollout_compare.explain.triage.tree_text import read_tree
@@ -79,6 +81,15 @@ RUNS: dict[str, tuple[dict[str, str], bool]] = {
         {**{name.replace(" > ", " "): said for name, said in MONEY.items()}, "stands alone": "passed"},
         True,
     ),
+    "mocha-dot.txt": ({"money > rounding > rounds half up": "failed", "tax > adds numbers": "failed"}, False),
+    "mocha-list.txt": (
+        {
+            name.replace(" > ", " "): said
+            for name, said in {**MONEY, "stands alone": "passed"}.items()
+            if said != "skipped"  # where they stand cannot be told from what is around them
+        },
+        True,
+    ),
     "node-spec.txt": (MONEY, True),
     "node-tap.txt": (MONEY, True),
     "maven.txt": (
@@ -92,6 +103,7 @@ RUNS: dict[str, tuple[dict[str, str], bool]] = {
     ),
     "gradle.txt": ({f"MoneyTest > {name}": said.replace("error", "failed") for name, said in JAVA.items()}, True),
     "ant.txt": ({f"MoneyTest.{name}": said for name, said in JAVA.items()}, True),
+    "junit-core.txt": ({"MoneyTest.parses": "failed", "MoneyTest.rounds": "failed"}, False),
     "ctest.txt": (CTEST, True),
     "ctest-verbose.txt": (CTEST, True),
     "ctest-failure.txt": (CTEST, True),
@@ -141,6 +153,7 @@ RUNS: dict[str, tuple[dict[str, str], bool]] = {
         },
         True,
     ),
+    "prove.txt": ({"t/money.t": "failed", "t/tax.t": "passed"}, True),
     "automake.txt": ({"reads.sh": "passed", "rounds.sh": "failed", "waits.sh": "skipped"}, True),
     "sympy.txt": (
         {
@@ -233,6 +246,100 @@ Expected 'a' to be equal to 'b'
 !!! WARNING The following tests failed:
 """
 
+LAUNCHER = """
+╷
+├─ JUnit Jupiter ✔
+│  ├─ MoneyTest ✔
+│  │  ├─ adds() ✔
+│  │  ├─ rounds() ✘ expected: <4> but was: <3>
+│  │  ├─ says() ✘ no rate
+│  │  │     for EUR
+│  │  ├─ waits() ↷ later
+│  │  ├─ assumes() ■ no network
+│  │  ├─ isPositive(int) ✔
+│  │  │  ├─ [1] 1 ✔
+│  │  │  └─ [2] -1 ✘ expected: <true> but was: <false>
+│  │  └─ Deep ✔
+│  │     └─ raises an error on nil ✔
+│  └─ TaxTest ✔
+│     └─ adds() ✔
+└─ JUnit Vintage ✔
+
+Test run finished after 64 ms
+[         9 tests found           ]
+"""
+LAUNCHED = {
+    "MoneyTest > adds()": "passed",
+    "MoneyTest > rounds()": "failed",
+    "MoneyTest > says()": "failed",
+    "MoneyTest > waits()": "skipped",
+    "MoneyTest > assumes()": "skipped",
+    "MoneyTest > isPositive(int) > [1] 1": "passed",
+    "MoneyTest > isPositive(int) > [2] -1": "failed",
+    "MoneyTest > Deep > raises an error on nil": "passed",
+    "TaxTest > adds()": "passed",
+}
+_ASCII = {
+    "╷": ".",
+    "├─": "+--",
+    "└─": "'--",
+    "│  ": "| ",
+    "✔": "[OK]",
+    "✘": "[X]",
+    "↷": "[S]",
+    "■": "[A]",
+}
+
+
+def in_ascii(text: str) -> str:
+    """The launcher's tree as it stands where the terminal has no UTF-8."""
+    text = text.replace("   ", "  ").replace("│  ", "│ ").replace("│ ", "│  ")
+    for unicode, ascii_ in _ASCII.items():
+        text = text.replace(unicode, ascii_)
+    return text
+
+
+FEED = """
+JUnit Jupiter > MoneyTest :: STARTED
+JUnit Jupiter > MoneyTest > adds() :: STARTED
+JUnit Jupiter > MoneyTest > adds() :: SUCCESSFUL
+JUnit Jupiter > MoneyTest > rounds() :: STARTED
+JUnit Jupiter > MoneyTest > rounds() :: FAILED
+	org.opentest4j.AssertionFailedError: expected: <4> but was: <3>
+JUnit Jupiter > MoneyTest > waits() :: SKIPPED
+	Reason: later
+JUnit Jupiter > MoneyTest :: SUCCESSFUL
+JUnit Jupiter :: SUCCESSFUL
+[         3 tests found           ]
+"""
+PROVE = """
+no rate for EUR at t/die.t line 1.
+t/die.t ....
+Dubious, test returned 255 (wstat 65280, 0xff00)
+Failed 1/2 subtests
+t/raw.t ....
+Failed 1/2 subtests
+t/skip.t ... skipped: no network
+t/syn.t ....
+Dubious, test returned 255 (wstat 65280, 0xff00)
+No subtests run
+[03:17:03] t/tax.t .... ok      284 ms ( 0.00 usr  0.00 sys +  0.08 cusr  0.03 csys =  0.11 CPU)
+t/todo.pl .. ok
+
+Test Summary Report
+-------------------
+t/todo.pl (Wstat: 0 Tests: 1 Failed: 0)
+  TODO passed:   1
+Files=6, Tests=6,  2 wallclock secs ( 0.05 usr  0.04 sys +  0.56 cusr  0.14 csys =  0.79 CPU)
+Result: FAIL
+"""
+PROVED = {
+    **dict.fromkeys(("t/die.t", "t/raw.t", "t/syn.t"), "failed"),
+    "t/skip.t": "skipped",
+    **dict.fromkeys(("t/tax.t", "t/todo.pl"), "passed"),
+}
+CORE = "There was 1 failure:\n1) adds[0](org.acme.T)\njava.lang.AssertionError\n\nFAILURES!!!\n"
+
 
 @pytest.mark.parametrize(
     ("text", "expected", "whole"),
@@ -264,8 +371,36 @@ Expected 'a' to be equal to 'b'
             False,
         ),
         ("[ RUN      ] Money.Crashes\nSegmentation fault", {"Money.Crashes": "error"}, False),
+        (LAUNCHER, LAUNCHED, True),
+        (in_ascii(LAUNCHER), LAUNCHED, True),
+        (LAUNCHER.partition("Test run")[0], LAUNCHED, False),
+        (
+            FEED,
+            {"MoneyTest > adds()": "passed", "MoneyTest > rounds()": "failed", "MoneyTest > waits()": "skipped"},
+            True,
+        ),
+        (CORE, {"org.acme.T.adds[0]": "failed"}, False),
+        (f"{CORE}Tests run: 1,  Failures: 1\n", {"org.acme.T.adds[0]": "failed"}, True),
+        (PROVE, PROVED, True),
+        ("t/tax.t .. ok\nt/money.t .. \n", {"t/tax.t": "passed"}, False),
+        (
+            "  1) money adds\n  0 passing (1ms)\n  1 failing\n\n  1) money\n       adds:\n",
+            {"money > adds": "failed"},
+            True,
+        ),
     ],
-    ids=["nextest", "karma", "redis", "surefire 2", "googletest that crashed"],
+    ids=[
+        *("nextest", "karma", "redis", "surefire 2", "googletest that crashed", "launcher", "launcher in ASCII"),
+        *(
+            "launcher that was cut",
+            "launcher's feed",
+            "JUnitCore that was cut",
+            "JUnitCore",
+            "prove",
+            "prove that was cut",
+        ),
+        "mocha of which no test passed",
+    ],
 )
 def test_lines_as_documents_show_them(text: str, expected: dict[str, str], whole: bool) -> None:
     results = read_tests(text)
@@ -296,6 +431,13 @@ LONG = "x" * 301
         (read_tree, f"{LONG}\n  \u2713 adds\n\n  1 passing (3ms)\n", {"adds": "passed"}),
         (read_tree, "money\n  \u2713 adds\n\n  1 passing (3ms)\n", {"money > adds": "passed"}),
         (
+            read_tree,
+            "  1 passing (3ms)\n  1 failing\n\n  1) money\n  no title\n       adds:\n  2) tax\n       adds:\n",
+            {"tax > adds": "failed"},
+        ),
+        (read_launcher, "+-- a [X] no engine stands above it\n| +-- b [OK]\n", {"b": "passed"}),
+        (read_prove, "checking for gcc.t ... yes\nt/a.t .. ok\n", {"t/a.t": "passed"}),
+        (
             read_js_json,
             """{"stats": {}, "tests": [7, {"title": "a", "err": {}}, {"title": "b"}, {"err": {}}],
             "pending": [7, {"fullTitle": 7}, {"fullTitle": "c"}]}""",
@@ -311,6 +453,9 @@ LONG = "x" * 301
         "rspec",
         "tree: a line too long for a suite",
         "tree: a suite",
+        "tree: a failure without a title",
+        "launcher: an engine",
+        "prove: what is no file's verdict",
         "json",
     ],
 )
@@ -318,3 +463,17 @@ def test_lines_that_name_no_test_are_left_out(
     read: Callable[[str], TestResults | None], text: str, expected: dict[str, str]
 ) -> None:
     assert words(read(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [
+        (read_launcher, "[         0 tests found           ]\n"),
+        (read_junit_core, "1) adds(T)\nTests run: 1,  Failures: 0\n"),
+        (read_prove, "checking for gcc... ok\n"),
+        (read_prove, "checking for a.t ... yes\nFiles=0, Tests=0,  0 wallclock secs\n"),
+    ],
+    ids=["launcher: no test", "JUnitCore: a list of something else", "a configuration", "prove: no verdict"],
+)
+def test_what_names_no_test_has_no_results(read: Callable[[str], TestResults | None], text: str) -> None:
+    assert read(text) is None

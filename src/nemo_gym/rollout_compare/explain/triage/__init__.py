@@ -20,16 +20,19 @@ A new kind of test output is one file with one function beside these, and one li
 * `cargo_test`: what `cargo test` prints
 * `nextest_text`: what `cargo nextest` prints
 * `tree_text`: trees of ticks and crosses, as jest, vitest, mocha and others print them
+* `mocha_text`: the failed tests that mocha lists at its end
 * `js_json`: the JSON of jest, vitest, mocha and RSpec
 * `maven_text`: what Maven's Surefire prints
 * `gradle_text`: what Gradle prints
 * `ant_text`: what Ant prints
+* `junit_text`: what JUnit's console launcher and JUnitCore print
 * `ctest_text`: what CTest prints
 * `gtest_text`: what googletest prints
 * `phpunit_text`: what PHPUnit prints
 * `ruby_text`: what minitest and test-unit print
 * `rspec_text`: what RSpec prints
 * `tap_text`: the Test Anything Protocol
+* `prove_text`: what Perl's prove prints of whole files
 * `automake_text`: a verdict, a colon and a name on each line
 * `ctrf`: the Common Test Report Format
 * `junit`: JUnit XML
@@ -40,6 +43,8 @@ A new kind of test output is one file with one function beside these, and one li
 * `marks`: texts that every line with a cause has
 * `causes`: causes that every program words in its own way
 * `errors`: which line of an output says what went wrong
+* `cursor`: a place among the lines of an output
+* `tap_blocks`: what TAP and Test::More say of a failed test
 * `blocks`: the errors of an output in its order, what test programs say of a failed test first
 * `messages`: a message brought into the shape in which it is compared
 * `anonymous`: an error without what varies from task to task

@@ -105,7 +105,7 @@ class Reader(Cursor):
         elif _GTEST.match(text):
             yield from self._gtest()
         elif not_ok := NOT_OK.match(line):
-            yield tap_blocks.not_ok(self, not_ok["rest"])
+            yield tap_blocks.not_ok(self, not_ok)
         elif failed := TEST_MORE.match(line):
             yield from filter(None, [tap_blocks.test_more(self, failed)])
         elif text.startswith(_JUNIT5) and is_exception(text.removeprefix(_JUNIT5)):

@@ -34,7 +34,8 @@ _NOISE = re.compile(
     | (?:Failure|Error|Omission|Pending):\ test\w*+\([\w:]++\)$     # test-unit
     | (?:asyncio\.exceptions\.)?CancelledError$
     | (?:location|failureType|code|stack|duration_ms|type|name):\ |'?\d++\ subtests?\ failed   # YAML in TAP
-    | Failed\ \d++/\d++\ subtests|There\ (?:was|were)\ \d++\ 
+    | (?:\#\ )?+(?:tests|suites|pass|fail|ok|skip|skipped|todo|cancelled|duration_ms)\ ++\d  # counts in TAP
+    | Failed\ \d++/\d++\ subtests|There\ (?:was|were)\ \d++\ (?:failure|error)
     | Ran\ \d++\ tests?\ in|\d++\ (?:passing|failing|pending)\b
     )""",
     re.VERBOSE,

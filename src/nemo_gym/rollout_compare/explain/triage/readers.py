@@ -16,9 +16,11 @@ from nemo_gym.rollout_compare.explain.triage.gradle_text import read_gradle
 from nemo_gym.rollout_compare.explain.triage.gtest_text import read_gtest
 from nemo_gym.rollout_compare.explain.triage.js_json import read_js_json, read_json_file
 from nemo_gym.rollout_compare.explain.triage.junit import read_junit
+from nemo_gym.rollout_compare.explain.triage.junit_text import read_junit_core, read_launcher
 from nemo_gym.rollout_compare.explain.triage.maven_text import read_maven
 from nemo_gym.rollout_compare.explain.triage.nextest_text import read_nextest
 from nemo_gym.rollout_compare.explain.triage.phpunit_text import read_phpunit
+from nemo_gym.rollout_compare.explain.triage.prove_text import read_prove
 from nemo_gym.rollout_compare.explain.triage.pytest_text import read_pytest
 from nemo_gym.rollout_compare.explain.triage.results import TestResults
 from nemo_gym.rollout_compare.explain.triage.rspec_text import read_rspec
@@ -39,8 +41,8 @@ FileReader = Callable[[bytes], TestResults | None]
 #: of a failed test may hold the output of any other program; those whose marks are common words come last.
 TEXT_READERS: tuple[TextReader, ...] = (
     *(read_pytest, read_sympy, read_go_json, read_go_text, read_nextest, read_cargo_test, read_unittest),
-    *(read_gtest, read_ctest, read_ant, read_maven, read_gradle, read_js_json, read_tree),
-    *(read_phpunit, read_ruby, read_rspec, read_tap, read_automake),
+    *(read_gtest, read_ctest, read_ant, read_maven, read_launcher, read_junit_core, read_gradle),
+    *(read_js_json, read_tree, read_phpunit, read_ruby, read_rspec, read_tap, read_prove, read_automake),
 )
 
 #: File name patterns, in lower case, for files of a log folder. The first reader that finds a test speaks for its file.

@@ -10,19 +10,20 @@ not ok 2 - rounds
 """
 
 import re
+from itertools import takewhile
 
 from nemo_gym.rollout_compare.explain.triage.cursor import Cursor
 from nemo_gym.rollout_compare.explain.triage.errors import ErrorLine, Weight, is_exception
 from nemo_gym.rollout_compare.explain.triage.noise import is_noise
 
-NOT_OK = re.compile(r" *+not ok\b(?: \d++)?+(?!.*# (?:TODO|SKIP))(?P<rest>.*)")
+NOT_OK = re.compile(r"(?P<indent> *+)not ok\b(?: \d++)?+(?!.*# (?:TODO|SKIP))(?P<rest>.*)")
 TEST_MORE = re.compile(r" *+# {1,3}Failed (?P<todo>\(TODO\) )?+test\b(?P<rest>.*)")
 _PLACE = re.compile(r"at \S++ line \d++\.$")
 _MOST_LINES = 16
 
 
-def not_ok(lines: Cursor, rest: str) -> ErrorLine:
-    """TAP's own explanation, in comments or YAML, else the test's name."""
+def not_ok(lines: Cursor, begun: re.Match[str]) -> ErrorLine:
+    """TAP's own explanation, in comments or YAML or as mocha has it, else the test's name."""
     previous = ""
     for line in [*lines.following(_MOST_LINES), ""]:
         text = line.strip()
@@ -35,7 +36,16 @@ def not_ok(lines: Cursor, rest: str) -> ErrorLine:
         if start and not is_noise(said) and not said.startswith(("at ", "Failed", "Subtest: ")):
             return ErrorLine(Weight.OWN, _yaml_name(lines) + (_compared(said, text.lstrip("# ")) or said))
         previous = text
-    return ErrorLine(Weight.VAGUE, f"not ok{rest}")
+    thrown = _thrown(lines, len(begun["indent"]))
+    return ErrorLine(Weight.OWN, thrown) if thrown else ErrorLine(Weight.VAGUE, f"not ok{begun['rest']}")
+
+
+def _thrown(lines: Cursor, indent: int) -> str:
+    """The first exception that stands further right, with its values where it ends in a colon."""
+    inner = takewhile(lambda line: len(line) - len(line.lstrip()) > indent, lines.following(_MOST_LINES))
+    block = [*map(str.strip, inner), ""]
+    at = next((at for at, text in enumerate(block) if is_exception(text)), len(block) - 1)
+    return f"{block[at]} {block[at + 1]}".strip() if block[at].endswith(":") else block[at]
 
 
 def _compared(first: str, second: str = "") -> str:

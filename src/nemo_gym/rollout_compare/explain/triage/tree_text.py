@@ -17,6 +17,7 @@ A test is named by its file, where that is known, its suites and its title.
 import re
 from dataclasses import dataclass, field
 
+from nemo_gym.rollout_compare.explain.triage.mocha_text import failed_titles
 from nemo_gym.rollout_compare.explain.triage.results import BETWEEN, Collector, Outcome, TestResults
 from nemo_gym.rollout_compare.text import lines
 
@@ -32,6 +33,7 @@ _OUTCOMES = {
 }
 _MARKED = re.compile(rf"([{_PASSED}{_FAILED}{_SKIPPED}]) ++(?:(?:skipped|todo) )?+(\S.*)")
 _DURATION = re.compile(r" ++\(?\d++(?:\.\d++)?+ ?m?s\)?(?: # SKIP)?$| # (?:SKIP|TODO).*$")
+_LIST_PASSED = re.compile(rf"[{_PASSED}] ++(\S.*): \d++ms$")  # mocha's reporter `list`: suites and title are one
 _MOCHA_FAILED = re.compile(r"\d++\) (\S.*)")
 _MOCHA_PENDING = re.compile(r"- (\S.*)")
 _FILE = re.compile(r"(PASS|FAIL) ++([^\s:]++)(?: \(.*\))?$")
@@ -68,6 +70,7 @@ class _Run:
         suites: The suites around the next line: how far right they stand, and their names.
         passed: How many tests passed, by the counts at the end; None until they came, -1 where they do not say.
         unnamed: How far right the file stands whose tests are listed without their suites.
+        is_list: Whether mocha's reporter `list` is at work.
         in_tree: Whether the tree goes on: after its counts mocha and node tell the failures again.
     """
 
@@ -78,6 +81,7 @@ class _Run:
     passed: int | None = None
     in_tree: bool = True
     unnamed: int = _NOWHERE
+    is_list: bool = False
 
     def read(self, line: str) -> None:
         text = line.strip()
@@ -111,7 +115,10 @@ class _Run:
         if self._is_of_vitest_file(indent, text):
             return
         self.suites = [(at, name) for at, name in self.suites if at < indent]
-        if found := _MARKED.match(text):
+        if found := _LIST_PASSED.match(text):
+            self.is_list = True
+            self._add(found[1], Outcome.PASSED)
+        elif found := _MARKED.match(text):
             self._add_marked(_OUTCOMES[found[1]], _DURATION.sub("", found[2]))
         elif self.suites and (found := _MOCHA_FAILED.match(text)):
             self._add_in_suites(found[1], Outcome.FAILED)
@@ -162,6 +169,8 @@ def read_tree(text: str) -> TestResults | None:
         run.read(line)
     for file, outcome in run.whole_files.items():
         run.collected.add(file, outcome)
+    for titles in failed_titles(text):
+        run.collected.add((" " if run.is_list else BETWEEN).join(titles), Outcome.FAILED)
     run.collected.leave_out_parents()
     named = sum(outcome is Outcome.PASSED for outcome in run.collected.outcomes.values())
     return run.collected.results("tree", truncated=run.passed is None or named < run.passed)
