@@ -132,6 +132,49 @@ class TestTestMore:
         ]
 
 
+class TestOthers:
+    def test_dotnet_tells_the_message_under_a_heading(self) -> None:
+        text = """\
+  Failed Shop.Tests.MoneyTest.Rounds [12 ms]
+  Error Message:
+   Assert.Equal() Failure: Values differ
+Expected: 4
+Failed!  - Failed:     1, Passed:     3, Skipped:     0, Total:     4, Duration: 12 ms - Shop.Tests.dll (net8.0)
+"""
+        assert [found for found in errors(text) if found.weight is Weight.OWN] == [
+            own("Assert.Equal() Failure: Values differ")
+        ]
+        assert not any("Passed" in found.message for found in errors(text))
+
+    @pytest.mark.parametrize(
+        ("said", "told"),
+        [
+            ("Assertion with == failed", "Assertion with == failed"),
+            ("** (RuntimeError) no rate", "(RuntimeError) no rate"),
+        ],
+    )
+    def test_ex_unit_tells_the_place_first(self, said: str, told: str) -> None:
+        text = f"  1) test rounds half up (MoneyTest)\n     test/money_test.exs:5\n     {said}\n     left:  2\n"
+        assert errors(text)[0] == own(told)
+
+    def test_bats_tells_the_place_first(self) -> None:
+        text = "not ok 2 rounds\n# (in test file tests/a.bats, line 12)\n#   `[ $output = 12 ]' failed\n"
+        assert errors(text)[0] == own("`[ $output = 12 ]' failed")
+
+    def test_a_groups_exceptions_tell_more_than_the_group(self) -> None:
+        text = """\
+  + Exception Group Traceback (most recent call last):
+  |   File "/app/a.py", line 3, in <module>
+  | ExceptionGroup: unhandled errors in a TaskGroup (1 sub-exception)
+  +-+---------------- 1 ----------------
+    | Traceback (most recent call last):
+    |   File "/app/a.py", line 9, in f
+    | ValueError: no rate
+    +------------------------------------
+"""
+        assert [found.message for found in errors(text) if found.weight is Weight.TELLING] == ["ValueError: no rate"]
+
+
 class TestGo:
     def test_a_log_without_a_message_says_nothing(self) -> None:
         begun = "=== RUN   TestAdds\n    add_test.go:5: \n    add_test.go:6: got 4\n"

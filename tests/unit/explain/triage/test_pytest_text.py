@@ -171,3 +171,11 @@ def test_names_are_missing_unless_as_many_tests_passed_as_are_named(last_line: s
 
     assert results is not None
     assert results.truncated is truncated
+
+
+@pytest.mark.parametrize("described", ["[row 1]", "[row 1] (n=1)", "(n=1)"])
+def test_a_subtest_that_failed_counts_for_its_test(described: str) -> None:
+    text = (
+        f"t.py::test_b[a b] {described} SUBFAIL [ 50%]\nt.py::test_b[a b] PASSED [ 50%]\nt.py::test_c PASSED [100%]\n"
+    )
+    assert words(read_tests(text)) == {"t.py::test_b[a b]": "failed", "t.py::test_c": "passed"}

@@ -470,10 +470,19 @@ def test_lines_that_name_no_test_are_left_out(
     [
         (read_launcher, "[         0 tests found           ]\n"),
         (read_junit_core, "1) adds(T)\nTests run: 1,  Failures: 0\n"),
+        (read_tree, "  \u00d7 Getting requirements to build wheel did not run successfully.\n  \u2502 exit code: 1\n"),
+        (read_tree, "Using CPython 3.12\n  \u00d7 No solution found when resolving dependencies:\n"),
         (read_prove, "checking for gcc... ok\n"),
         (read_prove, "checking for a.t ... yes\nFiles=0, Tests=0,  0 wallclock secs\n"),
     ],
-    ids=["launcher: no test", "JUnitCore: a list of something else", "a configuration", "prove: no verdict"],
+    ids=[
+        "launcher: no test",
+        "JUnitCore: a list of something else",
+        "pip",
+        "uv",
+        "a configuration",
+        "prove: no verdict",
+    ],
 )
 def test_what_names_no_test_has_no_results(read: Callable[[str], TestResults | None], text: str) -> None:
     assert read(text) is None

@@ -161,3 +161,30 @@ def test_it_is_one_printable_line() -> None:
 def test_the_json_of_a_test_program_says_why_its_first_failed_test_failed() -> None:
     failed = [{"title": title, "err": {"message": title, "name": "TypeError"}} for title in ("no rate", "no tax")]
     assert signature(json.dumps({"stats": {}, "tests": [{"title": "a", "err": {}}, *failed]})) == "TypeError: no rate"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("bash: line 1: 42 Terminated   pytest\nCommand timed out after 1800 seconds\n", "timed out"),
+        ("bash: line 1: 42 Killed   pytest\nCommand timed out after 1800 seconds\n", "timed out"),
+        ("MemoryError\nCommand timed out after 1800 seconds\n", "out of memory or killed"),
+        ("bash: line 1: 42 Terminated   pytest\nValueError: no rate\n", "terminated (SIGTERM)"),
+    ],
+)
+def test_who_ran_out_of_time_was_killed_for_it(text: str, expected: str) -> None:
+    assert signature(text) == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"score": 0, "reason": "The answer 12 does not match the expected 13"}',
+        '[{"level": "error", "msg": "no rate"}]',
+        "//pkg:a_test                                        FAILED in 0.3s",
+        "[  FAILED  ] Money.Rounds",
+        "There were 3 failures:",
+    ],
+)
+def test_what_has_only_a_form_or_a_name_is_no_signature(line: str) -> None:
+    assert signature(line) is None

@@ -29,6 +29,8 @@ _VITEST = re.compile(r" *+FAIL {2}\S++(?: > |$)")
 _NUMBERED = re.compile(r" *+[1-9]\d*+\) (?P<rest>\S.*)")
 _OF_CLASS = re.compile(r"[^\s(][^(]*+\([A-Za-z_$][\w.$]*+\)$")
 _JUNIT5 = "=> "
+_DOTNET = "Error Message:"
+_EX_UNIT = re.compile(r"(?:test|doctest|property) .* \([A-Z][\w.]*+\)$")
 _SUREFIRE = re.compile(r".*<<< (?:FAILURE|ERROR)!(?! -- in )(?! - in )")
 _GTEST = re.compile(r"(?:[^\s:]++:\d++|unknown file): (?:Failure$|error$)|.*\(\d++\): error$")
 _GTEST_NEXT = re.compile(r"$|\[ |Google Test trace:|[^\s:]++:\d++: Failure$")
@@ -40,12 +42,14 @@ _TEST_UNIT = re.compile(r"Failure: test\w*+\([\w:]++\)$")
 _TEST_UNIT_SOURCE = re.compile(r"[^\s:]++:\d++:in |\s++(?:=> )?+\d++: ")
 _RSPEC = "Failure/Error:"
 
+#: The lines right before a failed test's message.
+_BEFORE_THE_MESSAGE = (_JEST, _VITEST, _SUREFIRE, _TESTDOX)
 #: The lines that begin something, by themselves and without blanks around them.
 _BEGINS = (
-    *(_PYTEST, _PYTEST_CAPTURED, _TRACEBACK, _RUST_PANIC, _GO_RUN, _GO_END, _GO_LOG, _JEST, _VITEST, _SUREFIRE),
-    *(_TESTDOX, _NUMBERED, _TEST_UNIT, NOT_OK, TEST_MORE),
+    *(_PYTEST, _PYTEST_CAPTURED, _TRACEBACK, _RUST_PANIC, _GO_RUN, _GO_END, _GO_LOG, *_BEFORE_THE_MESSAGE),
+    *(_NUMBERED, _TEST_UNIT, NOT_OK, TEST_MORE),
 )
-_BEGINS_STRIPPED = (re.compile(re.escape(_RSPEC)), re.compile(_JUNIT5), _GTEST, _CMAKE)
+_BEGINS_STRIPPED = (re.compile(_DOTNET), re.compile(re.escape(_RSPEC)), re.compile(_JUNIT5), _GTEST, _CMAKE)
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -94,7 +98,7 @@ class Reader(Cursor):
             yield from self._by_program(line, text)
 
     def _by_program(self, line: str, text: str) -> Iterator[ErrorLine]:
-        if _JEST.match(line) or _VITEST.match(line) or _SUREFIRE.match(line) or _TESTDOX.match(line):
+        if text == _DOTNET or any(begins.match(line) for begins in _BEFORE_THE_MESSAGE):
             yield from self._own(self.next_text())
         elif numbered := _NUMBERED.match(line):
             yield from self._numbered(line, numbered["rest"])
@@ -183,7 +187,10 @@ class Reader(Cursor):
         """`1) suite` of mocha, whose title ends in a colon; `1) Class::test` of PHPUnit and JUnit; `1) Failure:`."""
         indent = len(line) - len(line.lstrip())
         start = self._at
-        if "::" in rest or _OF_CLASS.match(rest):
+        if _EX_UNIT.match(rest):
+            self.next_text()  # the place
+            yield from self._own(self.next_text().removeprefix("** "))
+        elif "::" in rest or _OF_CLASS.match(rest):
             yield from self._own(self.next_text())
         elif rest in {"Failure:", "Error:"}:  # minitest
             self.next_text()

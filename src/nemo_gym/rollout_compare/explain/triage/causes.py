@@ -200,6 +200,8 @@ _MISSING_FILE = re.compile(
 )
 _NO_SUCH_FILE = "no such file or directory"
 
+#: What somebody's time limit does to a process, too.
+KILLED = (OUT_OF_MEMORY, _EXIT_CODES[143])
 #: What is missing because something could not be fetched.
 MISSING = (
     *("command not found: ", "ModuleNotFoundError: ", "Cannot find module ", "cannot load such file", "Can't locate "),

@@ -71,6 +71,8 @@ _EXCEPTION = re.compile(
     r"(?P<message>(?:[A-Za-z_$][\w$]*+(?:\.|::)|<locals>\.)*+[A-Z]\w*?"
     rf"{_NAMES}(?: \[\w++\])?+(?:: .*|:?$))"
 )
+# What was thrown within it is told after it.
+_EXCEPTION_GROUP = re.compile(r"(?:\w++\.)*+\w*?ExceptionGroup: .*\(\d++ sub-exceptions?\)$")
 # pytest ends each traceback with such a name behind a place; the message was said above it.
 _BARE_EXCEPTION = re.compile(r"[\w.]++$")
 
@@ -115,6 +117,8 @@ _VAGUE = re.compile(
     r"(?i)\b(?:error|failed|failure|fatal|exception|aborted|cannot|can't|could not|unable to|denied|refused|invalid"
     r"|unexpected|mismatch|incorrect|wrong|expected|differs?|missing|not found|not ok|timed out|exit (?:code|status))\b"
 )
+# Of JSON nothing but its form is left once its values are taken out.
+_JSON = ('{"', '[{"')
 # Perl says so of what a program died of, and of what it was warned of.
 _PERL = re.compile(r"[^#\s].* at \S+ line \d+\.$")
 
@@ -125,6 +129,8 @@ def error_line(line: str) -> ErrorLine | None:
     step = _step(line)
     if step:
         return step
+    if _EXCEPTION_GROUP.match(line):
+        return ErrorLine(Weight.SECOND_HAND, line)
     level = _LEVELS.match(line)
     line = line[level.end() :] if level else line
     if (not level and not _may_tell(line)) or is_noise(line):
@@ -225,7 +231,7 @@ def uncut(message: str) -> str:
 
 def _vague(line: str) -> ErrorLine | None:
     says = _VAGUE.search(line) or _PERL.match(line)
-    return ErrorLine(Weight.VAGUE, line) if says and not is_cut(line) else None
+    return ErrorLine(Weight.VAGUE, line) if says and not is_cut(line) and not line.startswith(_JSON) else None
 
 
 # The first that applies. A summary comes before all that it may quote.

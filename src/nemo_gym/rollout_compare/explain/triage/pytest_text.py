@@ -24,6 +24,7 @@ _OUTCOMES = {
     "XFAIL": Outcome.SKIPPED,
     "XPASS": Outcome.PASSED,
     "SUBFAILED": Outcome.FAILED,
+    "SUBFAIL": Outcome.FAILED,  # pytest-subtests, which shows its `[description]` first
 }
 
 _WORDS = "|".join(_OUTCOMES)
@@ -36,6 +37,9 @@ _OUTCOME_FIRST = re.compile(rf"(?:\[[^\]]*+\] *+){{0,2}}+({_WORDS})(?= \S|[\[(])
 
 # An outcome after the node id: a reason in parentheses, or a subtest in brackets, may follow.
 _OUTCOME_AFTER = re.compile(rf" ({_WORDS})(?=$|[ \[(])")
+
+# "test_x[a b] [row 1] (n=1)": what describes a subtest
+_SUBTEST = re.compile(r" [\[(]")
 
 # "[ 50%]", "[ 3/20]", "[100%] 0.01s" at the end of a line of `-v`
 _PROGRESS = re.compile(r" \[ *+\d++(?:%|/\d++)\][ \w.]*+$")
@@ -89,6 +93,8 @@ class _Run:
         return self.passed is not None and len(self.passed_names) >= self.passed
 
     def _add(self, name: str, word: str) -> None:
+        if word.startswith("SUB"):
+            name = _SUBTEST.split(name, maxsplit=1)[0]
         self.collected.add(name, _OUTCOMES[word])
         if _OUTCOMES[word] is Outcome.PASSED:
             self.passed_names.add(name)

@@ -1,9 +1,10 @@
 """The signature of a failure: the error that made it fail, made anonymous. See `docs/signatures.md`."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from nemo_gym.rollout_compare.explain.triage.blocks import Reader
-from nemo_gym.rollout_compare.explain.triage.causes import FETCHING, MISSING
+from nemo_gym.rollout_compare.explain.triage.causes import FETCHING, KILLED, MISSING, TIMED_OUT
 from nemo_gym.rollout_compare.explain.triage.errors import ErrorLine, Weight
 from nemo_gym.rollout_compare.explain.triage.js_json import failure_messages
 from nemo_gym.rollout_compare.explain.triage.messages import shown
@@ -12,6 +13,8 @@ from nemo_gym.rollout_compare.text import PlainText, json_object
 #: The error is looked for in so many lines at the end, and a line's error in so many characters at its start.
 LINE_LIMIT = 5_000
 WIDTH_LIMIT = 500
+
+_NAMES_MEMORY = re.compile(r"(?i)memory|alloc|oom")
 
 #: More errors of an output are not kept.
 MOST_ERRORS = 300
@@ -46,6 +49,9 @@ def cause_of(errors: Sequence[ErrorLine], winner: Sequence[ErrorLine] = ()) -> s
     errors = [found for found in errors if _key(found) not in harmless]
     best = _best(errors)
     said = shown(best.message.partition("\n")[0]) if best else None
+    if best and said in KILLED and not _NAMES_MEMORY.search(best.message):
+        causes = (shown(found.message) for found in errors if found.weight >= Weight.TELLING)
+        return TIMED_OUT if TIMED_OUT in causes else said
     if best and said and said.startswith(MISSING):
         before = errors[: errors.index(best)]
         fetching = (shown(found.message) for found in before if found.weight >= Weight.TELLING)

@@ -32,6 +32,7 @@ _OUTCOMES = {
     **dict.fromkeys(_SKIPPED, Outcome.SKIPPED),
 }
 _MARKED = re.compile(rf"([{_PASSED}{_FAILED}{_SKIPPED}]) ++(?:(?:skipped|todo) )?+(\S.*)")
+_TIMES = "\u00d7"  # vitest's, always with a duration; uv and pip begin other messages with it
 _DURATION = re.compile(r" ++\(?\d++(?:\.\d++)?+ ?m?s\)?(?: # SKIP)?$| # (?:SKIP|TODO).*$")
 _LIST_PASSED = re.compile(rf"[{_PASSED}] ++(\S.*): \d++ms$")  # mocha's reporter `list`: suites and title are one
 _MOCHA_FAILED = re.compile(r"\d++\) (\S.*)")
@@ -118,6 +119,8 @@ class _Run:
         if found := _LIST_PASSED.match(text):
             self.is_list = True
             self._add(found[1], Outcome.PASSED)
+        elif text.startswith(_TIMES) and not _DURATION.search(text):
+            pass
         elif found := _MARKED.match(text):
             self._add_marked(_OUTCOMES[found[1]], _DURATION.sub("", found[2]))
         elif self.suites and (found := _MOCHA_FAILED.match(text)):
