@@ -72,6 +72,10 @@ PREFIXES = {
     "compose": "tests-1  | ",
     "a build": "#12 0.345 ",
     "ant": "    [junit] ",
+    "Kubernetes": "2026-01-01T10:00:00.123456789Z stdout F ",
+    "kubectl": "[pod/tests-1/main] ",
+    "GitLab": "2026-01-01T10:00:00.123456Z 00O ",
+    "a log": "2026-01-01 10:00:00,123 INFO ",
 }
 
 

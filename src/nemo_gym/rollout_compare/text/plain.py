@@ -24,6 +24,11 @@ _PREFIXES = (
     re.compile(r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S++ [^\s:]++: ?"),  # the system's journal
     re.compile(r"[\w./-]{1,80} *+\|(?: |$)"),  # docker compose
     re.compile(r"#\d{1,4} (?:\d{1,6}\.\d{1,3}(?: |$))?"),  # docker build
+    re.compile(
+        r"(?:stdout|stderr) [FP](?: |$)|\[pod/[^\s\]]{1,120}\] ?"
+    ),  # Kubernetes: on disk, `kubectl logs --prefix`
+    re.compile(r"\d\d[OE]\+? ?"),  # GitLab, after the time
+    re.compile(r"(?:INFO|DEBUG)(?: |$)"),  # a log, after the time
     re.compile(r" {0,9}\[(?:junit|exec|java|javac|mkdir|testng|echo)\] ?"),  # Ant
 )
 _SAMPLE = 200

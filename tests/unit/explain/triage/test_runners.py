@@ -472,6 +472,10 @@ def test_lines_that_name_no_test_are_left_out(
         (read_junit_core, "1) adds(T)\nTests run: 1,  Failures: 0\n"),
         (read_tree, "  \u00d7 Getting requirements to build wheel did not run successfully.\n  \u2502 exit code: 1\n"),
         (read_tree, "Using CPython 3.12\n  \u00d7 No solution found when resolving dependencies:\n"),
+        (
+            read_tree,
+            "/app/a.js\n  3:5  error  'x' is not defined  no-undef\n\n\u2716 1 problem (1 error, 0 warnings)\n",
+        ),
         (read_prove, "checking for gcc... ok\n"),
         (read_prove, "checking for a.t ... yes\nFiles=0, Tests=0,  0 wallclock secs\n"),
     ],
@@ -480,6 +484,7 @@ def test_lines_that_name_no_test_are_left_out(
         "JUnitCore: a list of something else",
         "pip",
         "uv",
+        "eslint",
         "a configuration",
         "prove: no verdict",
     ],

@@ -188,3 +188,31 @@ def test_who_ran_out_of_time_was_killed_for_it(text: str, expected: str) -> None
 )
 def test_what_has_only_a_form_or_a_name_is_no_signature(line: str) -> None:
     assert signature(line) is None
+
+
+GRADLE = """\
+MoneyTest > rounds() FAILED
+    org.opentest4j.AssertionFailedError at MoneyTest.java:12
+2 tests completed, 1 failed
+* What went wrong:
+Execution failed for task ':test'.
+"""
+CTEST = "ledger.c:12: expected 4, got 3\nThe following tests FAILED:\n\t  2 - writes (Failed)\n"
+KARMA = """\
+HeadlessChrome 120.0.0 (Linux x86_64) money rounds FAILED
+	Expected 3 to be 4.
+HeadlessChrome 120.0.0 (Linux x86_64): Executed 2 of 2 (1 FAILED) (0.01 secs / 0.002 secs)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (GRADLE, "AssertionFailedError"),
+        (CTEST, "expected <n>, got <n>"),
+        (KARMA, "Expected <n> to be <n>."),
+    ],
+    ids=["gradle", "ctest", "karma"],
+)
+def test_what_a_program_says_of_the_whole_is_not_the_cause(text: str, expected: str) -> None:
+    assert signature(text) == expected

@@ -109,6 +109,7 @@ _GO_COMPILER = re.compile(r"[^\s:]*?\.go:\d++:\d++: (?P<message>.*)")
 _COMPILER = re.compile(r"(?:[A-Za-z]:)?[^\s:]+\.(?:java|kt|scala|groovy):\[\d++,\d++\] (?P<message>.*)")  # Maven
 _RUBY = re.compile(r"[^\s:]++:\d++:in [`'][^`']*+': (?P<message>.* \([A-Z][\w:]*+\)$)")
 
+_OF_GRADLE = re.compile(r"(?:[\w$]++\.)++(?P<message>\w+(?:Error|Exception|Failure)) at \w++\.\w++:\d++$")
 _SUMMARY = re.compile(r"(?:FAILED|ERROR) \S.*? - (?P<message>.*)")
 _GO_TEST_LOG = re.compile(r"\w++\.go:\d++: (?P<message>.*)")
 _SUMMARY_OF_MAVEN = re.compile(r"\w++\.\w++:\d++ (?P<message>\S.*)")
@@ -212,7 +213,7 @@ def _telling(line: str) -> ErrorLine | None:
 
 
 def _second_hand(line: str) -> ErrorLine | None:
-    found = _SUMMARY.match(line) or _GO_TEST_LOG.match(line) or _SUMMARY_OF_MAVEN.match(line)
+    found = _OF_GRADLE.match(line) or _SUMMARY.match(line) or _GO_TEST_LOG.match(line) or _SUMMARY_OF_MAVEN.match(line)
     if not found:
         return None
     message = uncut(found["message"])

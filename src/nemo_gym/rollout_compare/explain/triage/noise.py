@@ -35,6 +35,9 @@ _NOISE = re.compile(
     | (?:asyncio\.exceptions\.)?CancelledError$
     | (?:location|failureType|code|stack|duration_ms|type|name):\ |'?\d++\ subtests?\ failed   # YAML in TAP
     | (?:\#\ )?+(?:tests|suites|pass|fail|ok|skip|skipped|todo|cancelled|duration_ms)\ ++\d  # counts in TAP
+    | \d++\ -\ .*\ \((?:Failed|Not\ Run|Disabled)\)$|The\ following\ tests\ FAILED   # CTest
+    | \*\ What\ went\ wrong:                                         # Gradle
+    | .*\):\ Executed\ \d++\ of\ \d++                                # karma
     | Failed!\ \ -\ Failed:|//\S*:\S++\ +FAILED\ in                  # dotnet, Bazel
     | \(?(?:in\ test\ file|from\ function)\ .*,(?:\ line\ \d++[,)])?    # bats
     | Failed\ \d++/\d++\ subtests|There\ (?:was|were)\ \d++\ (?:failure|error)

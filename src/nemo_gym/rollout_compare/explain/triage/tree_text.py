@@ -33,6 +33,7 @@ _OUTCOMES = {
 }
 _MARKED = re.compile(rf"([{_PASSED}{_FAILED}{_SKIPPED}]) ++(?:(?:skipped|todo) )?+(\S.*)")
 _TIMES = "\u00d7"  # vitest's, always with a duration; uv and pip begin other messages with it
+_PROBLEMS = re.compile(r"[\u2716\u2715] \d++ problems? \(")  # ESLint
 _DURATION = re.compile(r" ++\(?\d++(?:\.\d++)?+ ?m?s\)?(?: # SKIP)?$| # (?:SKIP|TODO).*$")
 _LIST_PASSED = re.compile(rf"[{_PASSED}] ++(\S.*): \d++ms$")  # mocha's reporter `list`: suites and title are one
 _MOCHA_FAILED = re.compile(r"\d++\) (\S.*)")
@@ -119,7 +120,7 @@ class _Run:
         if found := _LIST_PASSED.match(text):
             self.is_list = True
             self._add(found[1], Outcome.PASSED)
-        elif text.startswith(_TIMES) and not _DURATION.search(text):
+        elif (text.startswith(_TIMES) and not _DURATION.search(text)) or _PROBLEMS.match(text):
             pass
         elif found := _MARKED.match(text):
             self._add_marked(_OUTCOMES[found[1]], _DURATION.sub("", found[2]))
