@@ -249,3 +249,34 @@ class TestOneValue:
 
     def test_failures_that_join_nothing_are_no_rows_of_it(self) -> None:
         assert notes([*ids("a"), failed_attempt({})], ids("a", "b")) == []
+
+
+class TestSeveralFiles:
+    """Of a run in several files: attempts that stand in more than one of them."""
+
+    def notes(self, folder: Path, *files: Sequence[tuple[str, int | None]]) -> list[str]:
+        names = sorted({name for file in files for name, _ in file})
+        old = write_rows(folder / "old.jsonl", ids(*names))
+        for number, file in enumerate(files):
+            rows = [
+                {"task_id": name, "reward": 1, "_ng_task_index": names.index(name), "_ng_rollout_index": attempt_number}
+                for name, attempt_number in file
+            ]
+            write_rows(folder / f"new{number}.jsonl", [{k: v for k, v in row.items() if v is not None} for row in rows])
+        return [note for note in summary(old, folder / "new*.jsonl")["notes"] if "in several files" in note]
+
+    def test_a_file_that_was_filled_up_with_another_ones_rows_is_told(self, tmp_path: Path) -> None:
+        first, second = [("a", 0), ("c", 0)], [("b", 0), ("c", 0)]
+        assert self.notes(tmp_path, first, second) == [
+            "1 attempt of the new run stands in several files; every row counts: c"
+        ]
+
+    def test_other_attempts_at_a_task_are_not(self, tmp_path: Path) -> None:
+        assert self.notes(tmp_path, [("a", 0), ("c", 0)], [("b", 0), ("c", 1)]) == []
+
+    def test_files_of_one_attempt_each_are_not(self, tmp_path: Path) -> None:
+        tasks = [("a", 0), ("b", 0), ("c", 0)]
+        assert self.notes(tmp_path, tasks, tasks) == []
+
+    def test_what_is_not_numbered_is_not(self, tmp_path: Path) -> None:
+        assert self.notes(tmp_path, [("a", None), ("c", None)], [("b", None), ("c", None)]) == []

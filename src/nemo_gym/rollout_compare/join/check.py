@@ -53,6 +53,7 @@ def doubts(
     yield from _near_misses(alone)
     for side, table in tables.items():
         yield from _repeated_attempts(table, rows[side].task_of, tasks, side)
+        yield from _in_several_files(table, rows[side].task_of, tasks, side)
         if present[side].count(1) == 1:
             only = present[side].index(1)
             if 1 < len(rows[side].of(only)) == len(table):
@@ -112,6 +113,28 @@ def _repeated_attempts(table: Table, tasks_of: array[int], tasks: Sequence[str],
         twice.update((tasks[task], None) for task in labels if task < len(tasks))
     if count:
         yield Note(NoteKind.REPEATED_ATTEMPTS, side, tuple(twice), number=count)
+
+
+def _in_several_files(table: Table, tasks_of: array[int], tasks: Sequence[str], side: Side) -> Iterator[Note]:
+    """Attempts of which several files have a row: a file was filled up with another one's rows, or some ran again.
+
+    Files may as well each have an attempt at the same tasks, numbered alike: then most attempts stand in several.
+    """
+    files = [table.rows_of(shard) for shard in table.shards]
+    indexes = [set(_of(table.task_index.codes, rows)) for rows in files]
+    if len(set().union(*indexes)) == sum(map(len, indexes)):
+        return  # no two files have a task in common
+    times = Counter(attempt for rows in files for attempt in set(_attempts(table, rows)))
+    repeated = {attempt for attempt, number in times.items() if number > 1 and -1 not in attempt}
+    if repeated and 2 * len(repeated) < len(times):
+        pairs = (pair for rows in files for pair in zip(rows, _attempts(table, rows), strict=True))
+        labels = dict.fromkeys(tasks_of[row] for row, attempt in pairs if attempt in repeated)
+        names = tuple(tasks[task] for task in labels if task < len(tasks))
+        yield Note(NoteKind.REPEATED_ATTEMPTS, side, names, number=len(repeated), field="files")
+
+
+def _attempts(table: Table, rows: Sequence[int]) -> Iterator[tuple[int, int]]:
+    return zip(_of(table.task_index.codes, rows), _of(table.rollout_index.codes, rows), strict=True)
 
 
 def _of(codes: array[int], rows: Sequence[int]) -> Sequence[int]:

@@ -115,9 +115,8 @@ def _nothing_joined(note: Note) -> str:
 
 def _repeated_attempts(note: Note) -> str:
     stand = "stands" if note.number == 1 else "stand"
-    return (
-        f"{counted(note.number, 'attempt')} of the {note.side} run {stand} more than once in one file; every row counts"
-    )
+    where = "in several files" if note.field else "more than once in one file"
+    return f"{counted(note.number, 'attempt')} of the {note.side} run {stand} {where}; every row counts"
 
 
 def _several_rows(note: Note) -> str:
