@@ -61,6 +61,11 @@ def shown(value: Any, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
 
 
+def there_are(names: Iterable[str]) -> str:
+    """The names that there are, as the end of a message: `(there are: a, b)`."""
+    return f"(there are: {', '.join(one_line(name, _MOST_SHOWN) for name in names) or 'none'})"
+
+
 def to_choose_from(names: Iterable[str], noun: str) -> str:
     """What the reward may be, by every name on every row: the names with how many rows carry each, most first."""
     ordered = sorted(Counter(names).items(), key=lambda item: (-item[1], item[0]))
