@@ -77,6 +77,7 @@ from nemo_gym.rollout_compare.producers.openai_evals import OPENAI_EVALS
 from nemo_gym.rollout_compare.producers.openhands import OPENHANDS
 from nemo_gym.rollout_compare.producers.promptfoo import PROMPTFOO
 from nemo_gym.rollout_compare.producers.recognize import producer_of
+from nemo_gym.rollout_compare.producers.row_format import MOST_CHARACTERS
 from nemo_gym.rollout_compare.producers.scores import could_be_reward
 from nemo_gym.rollout_compare.producers.swebench import SWEBENCH
 from nemo_gym.rollout_compare.producers.tables import TABLE
@@ -84,6 +85,7 @@ from nemo_gym.rollout_compare.producers.terminal_bench import TERMINAL_BENCH
 from nemo_gym.rollout_compare.producers.verifiers import VERIFIERS
 
 __all__ = [
+    "MOST_CHARACTERS",
     "PRODUCERS",
     "Failures",
     "LocatedRun",
