@@ -10,6 +10,9 @@ from nemo_gym.rollout_compare.text import MEASURES, first_of, one_line
 
 MOST_LINES = 15
 
+#: How wide a line is that is cut, unless a terminal has another width.
+COLUMNS = 80
+
 _MOST_SHARES = 3
 _MOST_NAMED = 5
 _VALUE_LIMIT = 60
@@ -145,7 +148,7 @@ def _amount(measure: str, value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:,.1f}" if value >= 1 else f"{value:.2g}"
 
 
-def parted_lines(found: Parted, width: int = 80) -> Sequence[str]:
+def parted_lines(found: Parted, width: int = COLUMNS) -> Sequence[str]:
     """Where the agents of a flip parted, in a line if it fits, else in three."""
     if found.step is None:
         return [f"    both agents did the same ({many(found.old_steps, 'step')})"]

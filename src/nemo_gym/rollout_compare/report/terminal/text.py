@@ -39,6 +39,7 @@ class Shown(Struct, frozen=True):
         html_limit: How many megabytes of data a page has at most.
         table: What kind of table is written, as the end of its name says it.
         color: Whether the report is coloured.
+        width: How many columns the terminal has; None where the report goes elsewhere: its lines are not wrapped.
     """
 
     categories: Collection[str] = ()
@@ -51,6 +52,7 @@ class Shown(Struct, frozen=True):
     html_limit: int = PAGE_MB
     table: str = ".csv"
     color: bool = False
+    width: int | None = None
 
     def sides(self) -> int:
         """Of how many sides a flip shows the verifier output, the losing one first."""
@@ -108,7 +110,7 @@ def _flips(result: CompareResult, shown: Shown) -> Iterator[str]:
             if shown.sort == BY_SIZE:
                 flips.sort(key=by_size)
             sides, hide = shown.sides() if any_output(result.flips) else 0, shown.hide_noise
-            yield from flip_lines(title, flips, most=shown.max_flips, sides=sides, hide_noise=hide)
+            yield from flip_lines(title, flips, most=shown.max_flips, sides=sides, hide_noise=hide, width=shown.width)
     if shown.shows(Category.FLIPPED):
         yield from other_reason_lines(result.other_reasons)
 
