@@ -5,12 +5,13 @@ Tasks are lists, because there may be many: the order of their parts is that of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import to_builtins
 
 from nemo_gym.rollout_compare.explain import source_text as evidence_source
+from nemo_gym.rollout_compare.report.facts import GroupFacts, group_facts
 from nemo_gym.rollout_compare.report.html import safe
 from nemo_gym.rollout_compare.report.notes import TASKS_IN_JSON_ONLY, note_message, note_names
 from nemo_gym.rollout_compare.report.terminal.changes import change_text, cost_text, parted_lines
@@ -22,11 +23,13 @@ from nemo_gym.rollout_compare.report.terminal.text import join_lines
 from nemo_gym.rollout_compare.report.terminal.words import counted, listed
 from nemo_gym.rollout_compare.schema import (
     Category,
+    Change,
     CompareResult,
     Cost,
     Evidence,
     Flip,
     Note,
+    Setting,
     Side,
     Step,
     TaskComparison,
@@ -44,7 +47,7 @@ _TONES = {Verdict.WORSE: "lost", Verdict.BETTER: "won"}
 def contents(result: CompareResult, title: str) -> dict[str, Any]:
     """Everything but transcripts."""
     numbers = {task.task: number for number, task in enumerate(result.tasks)}
-    figures = result.statistics
+    figures, settings = result.statistics, _settings(result.flips)
     return {
         "title": title,
         "head": _head(result),
@@ -55,11 +58,12 @@ def contents(result: CompareResult, title: str) -> dict[str, Any]:
         "changes": [_named(change_text(change)) for change in result.changes],
         "costs": [_cost(cost) for cost in result.costs if cost.mean_old or cost.mean_new],
         "gate": [safe.names([rule.rule, str(rule.value), rule.tripped]) for rule in result.gate],
-        "tasksets": result.keyed_by_taskset,
+        "groups": [_group(group_facts(field, values)) for field, values in result.groups.items()],
+        "settings": [_named(change_text(_as_change(setting))) for setting in settings],
         "categories": list(Category),
         "tasks": [_task(task) for task in result.tasks],
         "differ": [numbers[task] for task in result.join_check.tasks_differ if task in numbers],
-        "flips": {str(numbers[flip.task]): _flip(flip) for flip in result.flips},
+        "flips": {str(numbers[flip.task]): _flip(flip, settings) for flip in result.flips},
         "clusters": [
             [safe.name(one.signature), [numbers[task] for task in one.tasks if task in numbers]]
             for one in result.clusters
@@ -110,7 +114,7 @@ def _about(result: CompareResult) -> list[list[str]]:
         for side, source in ((Side.OLD, result.run.old), (Side.NEW, result.run.new)):
             told.append([side.value, f"{source_text(source)}, {counted(source.rows, 'row')}"])
         if result.run.options:
-            given = ", ".join(f"{key}={value}" for key, value in result.run.options.items())
+            given = ", ".join(f"{key}={value}" for key, value in _options(result.run.options))
             told.append(["options", given])
     else:
         told = [["old", counted(result.old_rows, "row")], ["new", counted(result.new_rows, "row")]]
@@ -118,6 +122,12 @@ def _about(result: CompareResult) -> list[list[str]]:
         what, _, how = line.partition(": ")
         told.append([what, how])
     return [[what, safe.name(how)] for what, how in told]
+
+
+def _options(given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The options, one that was given several times as often as that."""
+    for key, value in given.items():
+        yield from ((key, one) for one in (value if isinstance(value, list | tuple) else [value]))
 
 
 def _note(note: Note) -> str:
@@ -148,7 +158,7 @@ def _side(side: TaskSide | None) -> list[Any] | None:
     return told
 
 
-def _flip(flip: Flip) -> dict[str, Any]:
+def _flip(flip: Flip, settings: Mapping[Setting, int]) -> dict[str, Any]:
     tests = flip.tests
     return {
         "old": _evidence(flip.old),
@@ -161,8 +171,27 @@ def _flip(flip: Flip) -> dict[str, Any]:
         "signature": safe.name(flip.signature) if flip.signature else None,
         "repeats": repeats_text(flip.repeats).replace(" -> ", " to ") if flip.repeats else None,
         "noise": flip.within_noise,
+        "settings": [settings[setting] for setting in flip.settings],
         "parted": safe.name(" ".join(parted_lines(flip.parted, 400)).strip()) if flip.parted else None,
     }
+
+
+def _settings(flips: Sequence[Flip]) -> dict[Setting, int]:
+    """The settings in which attempts differ, each once, with their places: most flips have the same."""
+    places: dict[Setting, int] = {}
+    for flip in flips:
+        for setting in flip.settings:
+            places.setdefault(setting, len(places))
+    return places
+
+
+def _as_change(setting: Setting) -> Change:
+    """A setting of two attempts, as one of two runs of a row each."""
+    return Change(setting.field, {setting.old: 1}, {setting.new: 1}, 1, 1, 1, 1)
+
+
+def _group(group: GroupFacts) -> list[Any]:
+    return [safe.name(group.field), list(map(safe.name, group.values)), group.tasks]
 
 
 def _named(line: str) -> list[str]:
