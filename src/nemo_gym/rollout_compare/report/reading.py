@@ -117,7 +117,7 @@ def result_of(summary: Summary, path: Path) -> CompareResult:
         transcripts={
             one.task: Transcripts(tuple(one.old), tuple(one.new), tuple(one.rows)) for one in summary.transcripts
         },
-        groups={group.field: _values(group) for group in facts.groups},
+        groups={group.field: _values(group, len(tasks)) for group in facts.groups},
         rows_at_hand=False,
     )
 
@@ -129,11 +129,10 @@ def _side(side: SideSummary | None, facts: SideFacts | None) -> TaskSide | None:
     return None if side is None else side_of(side.reward, side.rows, side.failure_kind, facts)
 
 
-def _values(group: GroupFacts) -> list[str]:
-    try:
-        return [group.values[place] for place in group.tasks]
-    except IndexError:
-        raise ValidationError(f"`groups` lacks a value of {group.field!r}") from None
+def _values(group: GroupFacts, tasks: int) -> list[str]:
+    if len(group.tasks) != tasks or max(group.tasks, default=-1) >= len(group.values):
+        raise ValidationError(f"`groups` does not give a value of {group.field!r} for each task")
+    return [group.values[place] for place in group.tasks]
 
 
 def _flip(flip: FlipSummary, by_label: dict[str, TaskComparison], place: Place) -> Flip:
