@@ -14,12 +14,12 @@ from nemo_gym.rollout_compare.explain import source_text as evidence_source
 from nemo_gym.rollout_compare.report.facts import GroupFacts, group_facts
 from nemo_gym.rollout_compare.report.html import safe
 from nemo_gym.rollout_compare.report.notes import TASKS_IN_JSON_ONLY, note_message, note_names
-from nemo_gym.rollout_compare.report.terminal.changes import change_text, cost_text, parted_lines
-from nemo_gym.rollout_compare.report.terminal.decision import decision_text, means_text, verdict_text
-from nemo_gym.rollout_compare.report.terminal.difference import difference_lines, repeats_text
+from nemo_gym.rollout_compare.report.terminal.changes import change_parts, cost_parts, parted_parts
+from nemo_gym.rollout_compare.report.terminal.decision import decision_parts
+from nemo_gym.rollout_compare.report.terminal.difference import difference_sentences, repeats_text
 from nemo_gym.rollout_compare.report.terminal.flips import by_size
 from nemo_gym.rollout_compare.report.terminal.provenance import source_text
-from nemo_gym.rollout_compare.report.terminal.text import join_lines
+from nemo_gym.rollout_compare.report.terminal.text import join_parts
 from nemo_gym.rollout_compare.report.terminal.words import counted, listed
 from nemo_gym.rollout_compare.schema import (
     Category,
@@ -29,6 +29,7 @@ from nemo_gym.rollout_compare.schema import (
     Evidence,
     Flip,
     Note,
+    Parted,
     Setting,
     Side,
     Step,
@@ -41,6 +42,10 @@ from nemo_gym.rollout_compare.schema import (
 from nemo_gym.rollout_compare.text import one_line, several_lines
 
 _NOTE_LIMIT = 4000
+
+#: What stands between an old value and a new one.
+_TO = "to"
+
 _TONES = {Verdict.WORSE: "lost", Verdict.BETTER: "won"}
 
 
@@ -55,11 +60,11 @@ def contents(result: CompareResult, title: str) -> dict[str, Any]:
         "notes": [one_line(_note(note), _NOTE_LIMIT) for note in result.notes],
         "counts": result.counts(),
         "figures": safe.names(to_builtins(figures)) if figures else None,
-        "changes": [_named(change_text(change)) for change in result.changes],
+        "changes": [_named(change_parts(change, _TO)) for change in result.changes],
         "costs": [_cost(cost) for cost in result.costs if cost.mean_old or cost.mean_new],
         "gate": [safe.names([rule.rule, str(rule.value), rule.tripped]) for rule in result.gate],
         "groups": [_group(group_facts(field, values)) for field, values in result.groups.items()],
-        "settings": [_named(change_text(_as_change(setting))) for setting in settings],
+        "settings": [_named(change_parts(_as_change(setting), _TO)) for setting in settings],
         "categories": list(Category),
         "tasks": [_task(task) for task in result.tasks],
         "differ": [numbers[task] for task in result.join_check.tasks_differ if task in numbers],
@@ -85,26 +90,17 @@ def transcripts_by_size(result: CompareResult) -> list[tuple[str, dict[str, Any]
 
 
 def _head(result: CompareResult) -> dict[str, Any]:
-    figures, decision = result.statistics, decision_text(result)
+    figures, decision = result.statistics, decision_parts(result, _TO)
     if figures is None or decision is None:
         return {"verdict": counted(len(result.tasks), "task"), "means": "", "tone": "", "lines": []}
-    verdict, means = verdict_text(figures), means_text(figures)
-    rest = decision.removeprefix(f"{verdict}: {means}").removeprefix("; ")
-    _, _, _, *lines = difference_lines(result)
-    means, _, more = means.partition("; ")
-    lines = [more, *lines] if more else lines
+    unchanged = [decision.unchanged] if decision.unchanged else []
     return {
-        "verdict": safe.name(verdict),
-        "means": means.replace("->", "to"),
-        "tasks": safe.name(rest),
+        "verdict": safe.name(decision.verdict),
+        "means": decision.means,
+        "tasks": "; ".join(filter(None, (decision.tasks, decision.doubt))),
         "tone": _TONES.get(figures.verdict, ""),
-        "lines": [safe.name(line.replace(" -> ", " to ")) for line in _sentences(lines)],
+        "lines": list(map(safe.name, (*unchanged, *difference_sentences(result, figures, _TO)))),
     }
-
-
-def _sentences(lines: Sequence[str]) -> list[str]:
-    """The lines on the difference but for the tables of subsets, which are drawn."""
-    return [line for line in lines if not line.startswith(("  ", "by "))]
 
 
 def _about(result: CompareResult) -> list[list[str]]:
@@ -118,9 +114,7 @@ def _about(result: CompareResult) -> list[list[str]]:
             told.append(["options", given])
     else:
         told = [["old", counted(result.old_rows, "row")], ["new", counted(result.new_rows, "row")]]
-    for line in join_lines(result):
-        what, _, how = line.partition(": ")
-        told.append([what, how])
+    told += map(list, join_parts(result))
     return [[what, safe.name(how)] for what, how in told]
 
 
@@ -169,11 +163,17 @@ def _flip(flip: Flip, settings: Mapping[Setting, int]) -> dict[str, Any]:
         "rates": [safe.name(f"{one.test}: {one.old} to {one.new}") for one in tests.changed] if tests else [],
         "same_answer": flip.same_answer,
         "signature": safe.name(flip.signature) if flip.signature else None,
-        "repeats": repeats_text(flip.repeats).replace(" -> ", " to ") if flip.repeats else None,
+        "repeats": repeats_text(flip.repeats, _TO) if flip.repeats else None,
         "noise": flip.within_noise,
         "settings": [settings[setting] for setting in flip.settings],
-        "parted": safe.name(" ".join(parted_lines(flip.parted, 400)).strip()) if flip.parted else None,
+        "parted": _parted(flip.parted) if flip.parted else None,
     }
+
+
+def _parted(found: Parted) -> list[str]:
+    """Where the agents parted, then what each did there."""
+    where, acts = parted_parts(found)
+    return list(map(safe.name, (where, *acts)))
 
 
 def _settings(flips: Sequence[Flip]) -> dict[Setting, int]:
@@ -194,16 +194,14 @@ def _group(group: GroupFacts) -> list[Any]:
     return [safe.name(group.field), list(map(safe.name, group.values)), group.tasks]
 
 
-def _named(line: str) -> list[str]:
-    """A line of the report, `WHAT: HOW`, as its two parts."""
-    what, _, how = line.partition(": ")
-    return [safe.name(what), safe.name(how.replace(" -> ", " to "))]
+def _named(parts: Sequence[str]) -> list[str]:
+    return list(map(safe.name, parts))
 
 
 def _cost(cost: Cost) -> list[Any]:
     """What it is called, what it was, and the ratio with its interval as far as there is one."""
     ratio = cost.ratio
-    return [*_named(next(cost_text(cost))), ratio.times, ratio.ci_low, ratio.ci_high]
+    return [*_named(cost_parts(cost, _TO)), ratio.times, ratio.ci_low, ratio.ci_high]
 
 
 def _evidence(evidence: Evidence | None) -> dict[str, Any] | None:

@@ -108,5 +108,5 @@ function drawTask() {
   fill(verifiers(task));
   fill(settings(flip.settings));
   const both = transcripts(task);
-  fill(both || (flip.parted ? [h('h3', null, 'What the agents did'), h('p', { class: 'said' }, flip.parted)] : null));
+  fill(both || (flip.parted ? [h('h3', null, 'What the agents did'), flip.parted.map((text) => h('p', { class: 'said' }, text))] : null));
 }
