@@ -558,6 +558,10 @@ class TestQuestions:
         assert (subsets.field, [group.name for group in subsets.groups]) == ("meta.kind", ["(none)", "7", "easy"])
         assert asked.statistics.clustered
         assert (asked.statistics.clustered.field, asked.statistics.clustered.groups) == ("task_id", 18)
+        assert asked.groups == {
+            "meta.kind": [*["easy"] * 6, *["7"] * 6, *["(none)"] * 6],
+            "task_id": [f"{n:02}" for n in range(18)],
+        }
 
     def test_tasksets_are_groups_unasked(self) -> None:
         rows = [{"task_id": {"taskset": name, "task_id": str(n)}, "reward": 1} for name in ("x", "y") for n in range(6)]
@@ -565,6 +569,13 @@ class TestQuestions:
         assert result.statistics
         assert result.statistics.subsets
         assert [group.name for group in result.statistics.subsets[0].groups] == ["x", "y"]
+        assert result.groups == {"taskset": [*"xxxxxx", *"yyyyyy"]}
+
+    def test_a_failure_without_a_task_is_of_no_taskset(self) -> None:
+        rows = [{"task_id": {"taskset": name, "task_id": "1"}, "reward": 1} for name in "xy"]
+        result = compare_rollouts([*rows, FAILED], rows)
+        assert [task.task for task in result.tasks] == ["x/1", "y/1", "unknown#1"]
+        assert result.groups == {"taskset": ["x", "y", "(none)"]}
 
 
 def test_attempts_within_the_tolerance_agree() -> None:

@@ -15,12 +15,28 @@ from msgspec.structs import replace
 from nemo_gym.rollout_compare.app.comparison import compare_runs, locate_runs
 from nemo_gym.rollout_compare.app.outputs import check_distinct, check_output, write_file
 from nemo_gym.rollout_compare.app.progress import reading_progress, stage_names
-from nemo_gym.rollout_compare.app.streams import forget_stdout, guarded, is_utf8, print_lines, wants_color, write_stream
+from nemo_gym.rollout_compare.app.streams import (
+    forget_stdout,
+    guarded,
+    is_utf8,
+    print_lines,
+    wants_color,
+    width_of,
+    write_stream,
+)
 from nemo_gym.rollout_compare.app.values import Options
 from nemo_gym.rollout_compare.compare import rule_text
 from nemo_gym.rollout_compare.files import STDIN
 from nemo_gym.rollout_compare.producers import LocatedRun, would_hold
-from nemo_gym.rollout_compare.report import RENDERERS, Shown, colored, report_lines, summary_dict, summary_lines
+from nemo_gym.rollout_compare.report import (
+    RENDERERS,
+    Shown,
+    colored,
+    report_lines,
+    summary_dict,
+    summary_lines,
+    wrapped,
+)
 from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult
 from nemo_gym.rollout_compare.text import one_line
 
@@ -104,6 +120,7 @@ def _shown(options: Options, out: TextIO, title: str) -> Shown:
         html_limit=options.html_limit,
         table=Path(options.table or ".csv").suffix.lower(),
         color=wants_color(options.color, out),
+        width=width_of(out),
     )
 
 
@@ -156,7 +173,9 @@ def _printed(result: CompareResult, shown: Shown, out: TextIO, options: Options)
         rendered = RENDERERS["markdown"](result, shown)
         assert not isinstance(rendered, bytes)
         return rendered
-    return colored(report_lines(result, shown)) if shown.color else report_lines(result, shown)
+    lines = report_lines(result, shown)
+    lines = colored(lines) if shown.color else lines
+    return wrapped(lines, shown.width) if shown.width else lines
 
 
 def _confirmed(outputs: Iterable[Path]) -> list[str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import compress, islice
 from math import isnan
 from operator import attrgetter, not_
 
 from msgspec.structs import replace
 
-from nemo_gym.rollout_compare.compare.changes import compare_settings
+from nemo_gym.rollout_compare.compare.changes import SettingsOfRows, compare_settings
 from nemo_gym.rollout_compare.compare.costs import compare_costs, truncated_answers
 from nemo_gym.rollout_compare.compare.direction import solved_by_zero
 from nemo_gym.rollout_compare.compare.groups import TASKSET, group_values
@@ -78,11 +78,14 @@ def compare_tables(tables: dict[Side, Table], questions: Questions = NOTHING_MOR
         sides = [list(map(solved_by_zero, side)) for side in sides]
     both = zip(joined.tasks, *sides, strict=True)
     tasks = [_compared(task, old, new, questions) for task, old, new in both]
-    flips = tuple(_flip(tables, joined, number, task, questions) for number, task in enumerate(tasks) if task.winner)
+    settings_compared, changes = compare_settings(tables, joined.rows)
+    settings = SettingsOfRows(tables, changes)
+    changed = [number for number, task in enumerate(tasks) if task.winner]
+    flips = tuple(_flip(tables, joined, number, tasks[number], questions, settings) for number in changed)
     agreeing = tuple(islice(_agreeing(tables, joined, tasks), MOST_AGREEING))
     anonymous = list(_anonymous(tables, joined))
-    settings_compared, changes = compare_settings(tables, joined.rows)
     tasks += anonymous
+    groups = group_values(tables, joined, tasks, questions)
     return CompareResult(
         tasks=tasks,
         old_key=joined.keys[Side.OLD],
@@ -103,19 +106,22 @@ def compare_tables(tables: dict[Side, Table], questions: Questions = NOTHING_MOR
         flips=flips,
         agreeing=agreeing,
         join_check=joined.check,
-        statistics=_statistics(tables, joined, tasks, questions),
+        statistics=_statistics(tables, tasks, questions, groups),
         anonymous=len(anonymous),
         settings_compared=settings_compared,
         changes=changes,
         costs=compare_costs(tables, joined.rows, joined.tasks),
         truncated=truncated_answers(tables),
+        groups=groups,
     )
 
 
 def _statistics(
-    tables: dict[Side, Table], joined: Join, tasks: Sequence[TaskComparison], questions: Questions
+    tables: dict[Side, Table],
+    tasks: Sequence[TaskComparison],
+    questions: Questions,
+    values: Mapping[str, Sequence[str]],
 ) -> Statistics:
-    values = group_values(tables, joined, tasks, questions)
     groups = {field: values[field] for field in (TASKSET, *questions.by) if field in values}
     cluster = (questions.cluster, values[questions.cluster]) if questions.cluster else None
     measured = measured_tasks(tasks, groups, cluster, _scale(tables))
@@ -178,7 +184,14 @@ def _anonymous(tables: dict[Side, Table], joined: Join) -> Iterator[TaskComparis
             yield TaskComparison(f"unknown#{number}", Category.MASKED, old, new)
 
 
-def _flip(tables: dict[Side, Table], joined: Join, number: int, task: TaskComparison, questions: Questions) -> Flip:
+def _flip(
+    tables: dict[Side, Table],
+    joined: Join,
+    number: int,
+    task: TaskComparison,
+    questions: Questions,
+    settings: SettingsOfRows,
+) -> Flip:
     assert task.old is not None
     assert task.new is not None
     new_is_higher = (task.winner is Side.NEW) is not questions.lower_is_better
@@ -186,13 +199,16 @@ def _flip(tables: dict[Side, Table], joined: Join, number: int, task: TaskCompar
     of_task = {side: joined.rows[side].of(number) for side in Side}
     several = max(map(len, of_task.values())) > 1
     attempts = [_attempts(tables[side], rows) for side, rows in of_task.items()] if several else []
+    old = _telling_row(tables[Side.OLD], of_task[Side.OLD], of_old)
+    new = _telling_row(tables[Side.NEW], of_task[Side.NEW], of_new)
     rows = TaskRows(
         task,
-        tables[Side.OLD].place(_telling_row(tables[Side.OLD], of_task[Side.OLD], of_old)),
-        tables[Side.NEW].place(_telling_row(tables[Side.NEW], of_task[Side.NEW], of_new)),
+        tables[Side.OLD].place(old),
+        tables[Side.NEW].place(new),
         *(attempts if max(map(len, attempts), default=0) > 1 else ()),
     )
-    return Flip(task, rows, repeats=compare_repeats(task.old, task.new))
+    repeats = compare_repeats(task.old, task.new)
+    return Flip(task, rows, repeats=repeats, settings=settings.differing(old, new))
 
 
 def _attempts(table: Table, rows: Sequence[int]) -> tuple[Place, ...]:

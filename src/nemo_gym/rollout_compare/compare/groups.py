@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from sys import intern
 from typing import Any
 
 from nemo_gym.rollout_compare.compare.questions import Questions
@@ -12,6 +13,9 @@ from nemo_gym.rollout_compare.table import Table
 
 #: What the groups are called by which tasks are compared unasked, where both runs name several tasksets.
 TASKSET = "taskset"
+
+#: What stands for the value of a task that has none.
+NO_VALUE = "(none)"
 
 
 def group_values(
@@ -28,7 +32,8 @@ def group_values(
     fields = tuple(dict.fromkeys((*questions.by, *((questions.cluster,) if questions.cluster else ()))))
     known: dict[str, list[str]] = {}
     if joined.keyed_by_taskset:
-        known[TASKSET] = [task.task.partition("/")[0] for task in tasks]
+        named = [intern(task.partition("/")[0]) for task in joined.tasks]
+        known[TASKSET] = named + [NO_VALUE] * (len(tasks) - len(named))
     if not fields:
         return known
     values: list[tuple[Any, ...]] = [(None,) * len(fields)] * len(tasks)
@@ -40,5 +45,5 @@ def group_values(
     for place, field in enumerate(fields):
         if field in known and all(task[place] is None for task in values):
             continue  # no row has such a field of its own: the tasksets are meant
-        known[field] = ["(none)" if task[place] is None else text_of(task[place]) for task in values]
+        known[field] = [NO_VALUE if task[place] is None else intern(text_of(task[place])) for task in values]
     return known

@@ -23,6 +23,7 @@ from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines,
 from nemo_gym.rollout_compare.report.terminal.color import colored
 from nemo_gym.rollout_compare.report.terminal.flips import by_size
 from nemo_gym.rollout_compare.report.terminal.text import Shown, report_lines
+from nemo_gym.rollout_compare.report.terminal.wrapped import wrapped
 from nemo_gym.rollout_compare.schema import DEFAULT_TAIL, CompareResult
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "summary_dict",
     "summary_lines",
     "summary_schema",
+    "wrapped",
 ]
 
 

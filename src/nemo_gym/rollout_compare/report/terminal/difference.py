@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from nemo_gym.rollout_compare.report.notes import solved_text
 from nemo_gym.rollout_compare.report.terminal.decision import (
+    ARROW,
     change_text,
     decision_text,
     p_text,
@@ -13,7 +14,7 @@ from nemo_gym.rollout_compare.report.terminal.decision import (
     size_text,
     value_text,
 )
-from nemo_gym.rollout_compare.report.terminal.groups import group_lines
+from nemo_gym.rollout_compare.report.terminal.groups import related_lines, subset_lines
 from nemo_gym.rollout_compare.report.terminal.words import label, many
 from nemo_gym.rollout_compare.schema import CompareResult, Conclusion, Margin, Repeats, Statistics, Unmeasured, Verdict
 
@@ -29,6 +30,12 @@ def difference_lines(result: CompareResult) -> Iterator[str]:
     yield ""
     yield "## Difference"
     yield decision
+    yield from difference_sentences(result, figures)
+    yield from subset_lines(figures)
+
+
+def difference_sentences(result: CompareResult, figures: Statistics, to: str = ARROW) -> Iterator[str]:
+    """What the decision rests on, a sentence each; `to` stands between an old value and a new one."""
     if figures.reason:
         yield figures.reason
     yield from _margin(figures)
@@ -36,8 +43,8 @@ def difference_lines(result: CompareResult) -> Iterator[str]:
     yield from _power(figures)
     yield from _doubts(figures)
     yield from _unmeasured(figures)
-    yield from _attempts(result, figures)
-    yield from group_lines(figures)
+    yield from _attempts(result, figures, to)
+    yield from related_lines(figures)
 
 
 def _margin(figures: Statistics) -> Iterator[str]:
@@ -144,7 +151,7 @@ def _selection(figures: Statistics, bounds: Unmeasured) -> Iterator[str]:
         )
 
 
-def _attempts(result: CompareResult, figures: Statistics) -> Iterator[str]:
+def _attempts(result: CompareResult, figures: Statistics, to: str) -> Iterator[str]:
     """What several attempts a task say."""
     partly = partly_measured(result)
     if partly:
@@ -163,7 +170,7 @@ def _attempts(result: CompareResult, figures: Statistics) -> Iterator[str]:
             if rate.ci_low is not None and rate.ci_high is not None:
                 low, high = change_text(figures, rate.ci_low, unit=False), change_text(figures, rate.ci_high)
                 interval = f", {low} to {high}"
-            means = f"{value_text(figures, rate.old)} -> {value_text(figures, rate.new)}"
+            means = f"{value_text(figures, rate.old)} {to} {value_text(figures, rate.new)}"
             what = "at least one" if name.startswith("pass@") else "all"
             delta = change_text(figures, rate.delta, unit=not interval)
             yield f"{name} ({what} of {most.k} attempts solved): {means} ({delta}{interval})"
@@ -179,8 +186,8 @@ def _about(number: float) -> str:
     return f"{number:.0f}" if number >= 10 else f"{number:.2g}"
 
 
-def repeats_text(repeats: Repeats) -> str:
+def repeats_text(repeats: Repeats, to: str = ARROW) -> str:
     """A flip seen through its attempts: `3/4 -> 1/4`."""
     told = ": too few attempts to tell" if repeats.too_few_attempts else ": within noise" * repeats.within_noise
     old, new = solved_text(repeats)
-    return f"attempts solved: {old} -> {new} (Fisher's exact {p_text(repeats.p_value)}{told})"
+    return f"attempts solved: {old} {to} {new} (Fisher's exact {p_text(repeats.p_value)}{told})"

@@ -18,8 +18,8 @@ _FEWEST_GROUPS = 6
 _NOT_THE_SAME = 0.05
 
 
-def group_lines(figures: Statistics) -> Iterator[str]:
-    """What the groups that were asked for say."""
+def related_lines(figures: Statistics) -> Iterator[str]:
+    """What keeping related tasks together says."""
     if figures.clustered is not None:
         related = figures.clustered
         kept = f"with tasks of one {one_line(related.field)} kept together ({many(related.groups, 'group')})"
@@ -30,6 +30,10 @@ def group_lines(figures: Statistics) -> Iterator[str]:
         else:
             ends = f"{change_text(figures, related.ci_low, unit=False)} to {change_text(figures, related.ci_high)}"
             yield f"{kept}: {ends}, {p_text(related.p_value)}"
+
+
+def subset_lines(figures: Statistics) -> Iterator[str]:
+    """A table for each field that groups the tasks."""
     for subsets in figures.subsets or ():
         yield from _subsets(figures, subsets)
 
