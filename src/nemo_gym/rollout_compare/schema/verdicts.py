@@ -62,6 +62,7 @@ class Why(StrEnum):
     WINS_AGREE = "the wins alone say nothing else"
     DECIDED = "there is nothing left to decide"
     NOTHING_TO_FIND = "the difference to find is 0"
+    ONE_GROUP = "all tasks are in one group"
     FEW_GROUPS = "it takes six groups or more"
     FEW_TASKS = "it takes ten tasks or more"
 
