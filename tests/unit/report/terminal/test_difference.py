@@ -130,7 +130,7 @@ def test_rewards_outside_0_to_1_are_told_in_their_own_units() -> None:
 def test_one_great_loss_among_small_gains() -> None:
     lines = said([*[(0.5, 0.52)] * 40, (0.0, -900.0)])
     assert "wins alone say: better" in lines
-    assert "one task carries it: without 0040 the change is +0.020" in lines
+    assert "one task carries it: without 0040 the change is +0.020 (verdict: better)" in lines
 
 
 def test_tasks_that_were_left_out_for_being_hard_are_told() -> None:
@@ -155,7 +155,14 @@ def test_flips_with_agent_errors_are_left_out_for_once_where_that_changes_the_ve
     [
         ({"borderline": True}, "borderline: interval and p disagree on whether there is a difference"),
         ({"wins_say": Verdict.WORSE}, "wins alone say: worse"),
-        ({"carried_by": CarriedBy("a\nb", 0.05)}, "one task carries it: without a\\nb the change is +5 points"),
+        (
+            {"carried_by": CarriedBy("a\nb", 0.05, Verdict.BETTER)},
+            "one task carries it: without a\\nb the change is +5 points (verdict: better)",
+        ),
+        (
+            {"carried_by": CarriedBy("t", 0.0, Verdict.SAME), "margin": Margin(0.02, -0.1, 0.1, Conclusion.NOT_SHOWN)},
+            "one task carries it: without t the change is +0 points (verdict: same within 2 points)",
+        ),
         (
             {"without_agent_errors": WithoutAgentErrors(0, None, None, Verdict.CANNOT_TELL)},
             "without the flips that have agent errors: cannot tell",
