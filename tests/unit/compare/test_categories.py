@@ -575,6 +575,34 @@ def test_attempts_within_the_tolerance_agree() -> None:
         assert [task.old is not None and task.old.flaky for task in result.tasks] == [flaky, flaky]
 
 
+KINDS = [{"task_id": f"{n:02}", "reward": 1, "meta": {"kind": "ab"[n % 2], "difficulty": n}} for n in range(12)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (Questions(by=("meta.knid",)), "--by meta.knid: no task .*; did you mean meta.kind? "),
+        (Questions(cluster="difficult"), "--cluster difficult: no task .*; did you mean meta.difficulty? "),
+        (Questions(by=("meta.kind", "zzz"), cluster="zzz"), "--by zzz: no task has such a field in its first row "),
+        (Questions(by=("taskset",)), "--by taskset: no task has such a field in its first row "),
+    ],
+)
+def test_a_field_that_no_task_has_is_an_error_with_the_fields_that_there_are(asked: Questions, said: str) -> None:
+    fields = r"[(]fields: task_id, reward, meta.kind, meta.difficulty[)]$"
+    with pytest.raises(CompareInputError, match=f"^{said.replace('? ', '[?] ')}{fields}"):
+        compare_rollouts(KINDS, KINDS, questions=asked)
+
+
+def test_a_field_that_one_task_has_is_enough() -> None:
+    bare = [{**row, "meta": {"kind": None, "a.b": 1}} for row in KINDS]
+    found = compare_rollouts(bare, [*bare[1:], KINDS[0]], questions=Questions(by=("meta.kind",))).statistics
+    assert found is not None
+    assert found.subsets is not None
+    assert [(group.name, group.n) for group in found.subsets[0].groups] == [("(none)", 11), (None, 1)]
+    with pytest.raises(CompareInputError, match=r"^--by meta.kind: .* [(]fields: task_id, reward[)]$"):
+        compare_rollouts(bare, bare, questions=Questions(by=("meta.kind",)))
+
+
 def test_by_taskset_means_the_tasksets_where_no_row_has_such_a_field() -> None:
     rows = [
         {"_ng_task_id": {"taskset": name, "task_id": f"q{i}"}, "reward": 1} for name in ("one", "two") for i in range(6)
