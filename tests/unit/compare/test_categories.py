@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from nemo_gym.rollout_compare.compare.categories import MOST_AGREEING, MOST_LOOKED_AT, compare_rollouts
+from nemo_gym.rollout_compare.compare.categories import MOST_AGREEING, compare_rollouts
 from nemo_gym.rollout_compare.compare.questions import Questions
 from nemo_gym.rollout_compare.compare.task_side import summarize_side
+from nemo_gym.rollout_compare.engine import MOST_LOOKED_AT
 from nemo_gym.rollout_compare.producers.gym.failures import failed_attempt
 from nemo_gym.rollout_compare.report.notes import note_message, note_names, note_text
 from nemo_gym.rollout_compare.schema import (

@@ -10,8 +10,8 @@
 * `planned`: the planned rows, and those of them that nothing became of
 """
 
-from nemo_gym.rollout_compare.join.asked import rewards_meant, values_of
+from nemo_gym.rollout_compare.join.asked import values_of
 from nemo_gym.rollout_compare.join.hints import no_such_field
 from nemo_gym.rollout_compare.join.joined import Join, detect_task_key, join
 
-__all__ = ["Join", "detect_task_key", "join", "no_such_field", "rewards_meant", "values_of"]
+__all__ = ["Join", "detect_task_key", "join", "no_such_field", "values_of"]
