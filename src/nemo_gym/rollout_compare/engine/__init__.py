@@ -9,7 +9,7 @@
 * `rows_at_hand`: rows that a script has at hand to a table
 """
 
-from nemo_gym.rollout_compare.engine.metrics import MOST_LOOKED_AT, rewards_meant
+from nemo_gym.rollout_compare.engine.metrics import MOST_LOOKED_AT, check_metric, rewards_meant
 from nemo_gym.rollout_compare.engine.pieces import Progress
 from nemo_gym.rollout_compare.engine.provenance import same_file_notes, source_of_run
 from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
@@ -19,6 +19,7 @@ from nemo_gym.rollout_compare.engine.workers import default_jobs, map_by_process
 __all__ = [
     "MOST_LOOKED_AT",
     "Progress",
+    "check_metric",
     "default_jobs",
     "map_by_processes",
     "may_fork",

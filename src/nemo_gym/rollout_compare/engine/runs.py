@@ -7,7 +7,6 @@ from math import isnan
 
 from msgspec.structs import replace
 
-from nemo_gym.rollout_compare.engine.metrics import check_metric
 from nemo_gym.rollout_compare.engine.pieces import Progress, left_out
 from nemo_gym.rollout_compare.engine.reading import read_tables
 from nemo_gym.rollout_compare.producers import Failures, Plan, Run, Shard
@@ -30,8 +29,7 @@ def run_tables(
         progress: Told how many bytes of which run were read.
 
     Raises:
-        CompareInputError: A line breaks a rule: the first such line of the first such file, sidecars last. Or no
-            attempt of a run has the metric that the user chose.
+        CompareInputError: A line breaks a rule: the first such line of the first such file, sidecars last.
     """
     shards = [(number, place, shard) for number, run in enumerate(runs) for place, shard in enumerate(run.shards)]
     planned = [(number, shard.planned) for number, _, shard in shards if shard.planned]
@@ -59,8 +57,6 @@ def run_tables(
             if shard.failures:
                 _add_failures(table, place, shard.failures, plan)
         table.rest()
-        if plan.reward is not None:
-            check_metric(table, plan.reward)
     return whole
 
 
