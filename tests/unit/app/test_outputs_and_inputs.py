@@ -63,7 +63,25 @@ def test_where_a_stream_goes_nothing_else_does(stream: int, name: str, way: str)
         done = subprocess.run(command, **{"stdout": -1, "stderr": -1, **where}, check=False)  # type: ignore[call-overload]
     assert done.returncode == 1
     said = done.stderr if stream == 1 else Path("out.txt").read_bytes()
-    assert said.endswith(f": {name} goes there\n".encode())
+    assert said.endswith(f": {name} goes there; name another file\n".encode())
+
+
+@pytest.mark.parametrize(
+    ("option", "instead"),
+    [
+        ("--json", "--json-stdout prints the summary there in its place"),
+        ("--markdown", "--markdown - prints the comment there in its place"),
+        ("--rerun", "name a file for --rerun"),
+        ("--html", "name a file for --html"),
+        ("--junit", "name a file for --junit"),
+    ],
+)
+def test_of_standard_output_it_is_said_what_to_do_instead(option: str, instead: str) -> None:
+    wanted = f"error: cannot write /dev/stdout: the report goes to standard output; {instead}\n"
+    assert compare("old.jsonl", "new.jsonl", "--json", "sum.json").status == 0
+    for command in (["old.jsonl", "new.jsonl"], ["show", "sum.json"])[: 1 if option == "--json" else 2]:
+        done = compare(*command, option, "/dev/stdout")
+        assert done == (1, "", wanted)
 
 
 def test_devnull_takes_everything() -> None:

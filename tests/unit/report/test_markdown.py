@@ -153,12 +153,13 @@ def test_tables_of_very_many_groups_have_an_end_and_the_decision_stays() -> None
     assert result.statistics.subsets is not None
     (subsets,) = result.statistics.subsets
     many = replace(subsets, groups=subsets.groups * 1000)
-    text = comment(replace(result, statistics=replace(result.statistics, subsets=(many,))))
+    text = comment(replace(result, statistics=replace(result.statistics, subsets=(many,) * 6)))
     assert text.startswith("### ")
     assert len(text) < LIMIT
-    # 2 lines above 2,000 groups, of which 100 are shown.
-    assert text.count("\n  a ") + text.count("\n  b ") == 98
-    assert "\n... and 1902 more lines\n```\n" in text
+    # Of each of 6 fields 2 lines above 2,000 groups, of which 20 are shown and the others counted: 138 lines.
+    assert text.count("\n  a ") + text.count("\n  b ") == 4 * 20 + 6
+    assert text.count("... and 1,980 more groups\n") == 4
+    assert "\n... and 38 more lines\n```\n" in text
     assert "Left out" not in text
 
 

@@ -14,11 +14,12 @@ from typing import Any, NoReturn, TextIO
 from nemo_gym.rollout_compare import __version__
 from nemo_gym.rollout_compare.app import interrupts
 from nemo_gym.rollout_compare.app.interrupts import INTERRUPTED
-from nemo_gym.rollout_compare.app.kinds import TYPES, did_you_mean
+from nemo_gym.rollout_compare.app.kinds import TYPES
 from nemo_gym.rollout_compare.app.option import DESCRIPTION, SHOW_DESCRIPTION, Option
 from nemo_gym.rollout_compare.app.options import OPTIONS, shown_again
 from nemo_gym.rollout_compare.app.streams import forget_stdout, guarded, print_error, print_lines, write_stream
 from nemo_gym.rollout_compare.compare import NO_MARGIN, asks_for_margin
+from nemo_gym.rollout_compare.text import did_you_mean
 
 OK, ERROR, USAGE = 0, 1, 2
 

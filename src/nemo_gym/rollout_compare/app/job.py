@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TextIO
 from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.app.comparison import compare_runs, locate_runs
+from nemo_gym.rollout_compare.app.options import OPTIONS
 from nemo_gym.rollout_compare.app.outputs import check_distinct, check_output, write_file
 from nemo_gym.rollout_compare.app.progress import reading_progress, stage_names
 from nemo_gym.rollout_compare.app.streams import (
@@ -92,7 +93,7 @@ def _run(options: Options, out: TextIO, title: str) -> int:
     outputs = _outputs(options)
     paths = list(outputs.values())
     named = zip((options.old_rollouts, options.new_rollouts), runs.values(), strict=True)
-    _check_outputs(paths, list(named), options.allow, out)
+    _check_outputs(outputs, list(named), options.allow, out)
     watch = partial(reading_progress, quiet=options.quiet)
     with stage_names(quiet=options.quiet) as tell:
         result = compare_runs(runs, options, watch=watch, tell=tell, outputs=paths)
@@ -101,8 +102,8 @@ def _run(options: Options, out: TextIO, title: str) -> int:
 
 def _run_show(summary: str, options: Options, out: TextIO, title: str) -> int:
     outputs = _outputs(options)
-    for path in outputs.values():
-        check_output(path, [Path(summary)], out)
+    for name, path in outputs.items():
+        check_output(path, [Path(summary)], out, _flag(name))
     check_distinct(list(outputs.values()))
     _written(CompareResult.from_json(summary), options, outputs, out, title, gated=False)
     return OK
@@ -156,14 +157,21 @@ def _other_output(options: Options) -> bool:
 
 
 def _check_outputs(
-    outputs: Sequence[Path], runs: Sequence[tuple[str, LocatedRun]], allow: str | None, out: TextIO
+    outputs: Mapping[str, Path], runs: Sequence[tuple[str, LocatedRun]], allow: str | None, out: TextIO
 ) -> None:
     inputs = [*(file for _, run in runs for file in run.files()), *([Path(allow)] if allow else ())]
-    for path in outputs:
-        check_output(path, inputs, out)
+    for name, path in outputs.items():
+        check_output(path, inputs, out, _flag(name))
         if any(would_hold(run, named, path) for named, run in runs):
             raise CompareInputError(f"cannot write {path}: it would be read as a file of the run")
-    check_distinct(outputs)
+    check_distinct(list(outputs.values()))
+
+
+def _flag(name: str) -> str:
+    """How an output is asked for on the command line."""
+    flag = OPTIONS[name].flag
+    assert flag is not None
+    return flag
 
 
 def _printed(result: CompareResult, shown: Shown, out: TextIO, options: Options) -> Iterable[str]:

@@ -19,8 +19,8 @@ from nemo_gym.rollout_compare.compare.questions import NOTHING_MORE, Questions
 from nemo_gym.rollout_compare.compare.repeats import compare_repeats
 from nemo_gym.rollout_compare.compare.statistics import paired_statistics
 from nemo_gym.rollout_compare.compare.task_side import side_of, sides_of
-from nemo_gym.rollout_compare.engine import table_of
-from nemo_gym.rollout_compare.join import Join, join, rewards_meant
+from nemo_gym.rollout_compare.engine import MOST_LOOKED_AT, rewards_meant, table_of
+from nemo_gym.rollout_compare.join import Join, join
 from nemo_gym.rollout_compare.schema import (
     Category,
     CompareResult,
@@ -41,9 +41,6 @@ from nemo_gym.rollout_compare.table import Table
 
 #: In so many tasks of equal rewards single tests are compared: reading all of a large run again would take too long.
 MOST_AGREEING = 500
-
-#: Of a run without rewards so many rows are asked which other field could be meant.
-MOST_LOOKED_AT = 1000
 
 #: Of how many of a task's attempts a side the single tests are looked at.
 MOST_ATTEMPTS = 16
@@ -245,7 +242,7 @@ def _no_reward_notes(tables: dict[Side, Table]) -> Iterator[Note]:
             yield Note(NoteKind.NO_ROWS, side)
         elif table.masked.values == [None, Mask(MaskKind.NO_REWARD)] and 0 not in table.masked.ids:
             total = MOST_LOOKED_AT if len(table) > MOST_LOOKED_AT else 0
-            yield Note(NoteKind.NO_REWARD, side, total=total, rewards=rewards_meant(table, MOST_LOOKED_AT))
+            yield Note(NoteKind.NO_REWARD, side, total=total, rewards=rewards_meant(table))
 
 
 def _repeat_notes(tasks: Sequence[TaskComparison]) -> Iterator[Note]:

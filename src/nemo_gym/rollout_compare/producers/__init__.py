@@ -78,7 +78,7 @@ from nemo_gym.rollout_compare.producers.openhands import OPENHANDS
 from nemo_gym.rollout_compare.producers.promptfoo import PROMPTFOO
 from nemo_gym.rollout_compare.producers.recognize import producer_of
 from nemo_gym.rollout_compare.producers.row_format import MOST_CHARACTERS
-from nemo_gym.rollout_compare.producers.scores import could_be_reward
+from nemo_gym.rollout_compare.producers.scores import could_be_reward, to_choose_from
 from nemo_gym.rollout_compare.producers.swebench import SWEBENCH
 from nemo_gym.rollout_compare.producers.tables import TABLE
 from nemo_gym.rollout_compare.producers.terminal_bench import TERMINAL_BENCH
@@ -108,6 +108,7 @@ __all__ = [
     "read_again",
     "task_id_of",
     "tasksets_of",
+    "to_choose_from",
     "together",
     "would_hold",
 ]

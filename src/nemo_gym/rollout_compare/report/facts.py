@@ -29,7 +29,7 @@ class SideFacts(Struct, frozen=True):
         mask: Why its first masked row does not count; null without one.
         mark: Its first agent error; null without one.
         solved: How many rows have the reward 1, where every row's is 0 or 1; else null.
-        flaky: Whether its rows disagree.
+        flaky: Whether its measured rows disagree.
         masked_rows: How many rows are masked.
         measured_part: The measured rows where others are masked; null where all or none are masked.
     """

@@ -130,7 +130,7 @@ def test_rewards_outside_0_to_1_are_told_in_their_own_units() -> None:
 def test_one_great_loss_among_small_gains() -> None:
     lines = said([*[(0.5, 0.52)] * 40, (0.0, -900.0)])
     assert "wins alone say: better" in lines
-    assert "one task carries it: without 0040 the change is +0.020" in lines
+    assert "one task carries it: without 0040 the change is +0.020 (verdict: better)" in lines
 
 
 def test_tasks_that_were_left_out_for_being_hard_are_told() -> None:
@@ -155,7 +155,14 @@ def test_flips_with_agent_errors_are_left_out_for_once_where_that_changes_the_ve
     [
         ({"borderline": True}, "borderline: interval and p disagree on whether there is a difference"),
         ({"wins_say": Verdict.WORSE}, "wins alone say: worse"),
-        ({"carried_by": CarriedBy("a\nb", 0.05)}, "one task carries it: without a\\nb the change is +5 points"),
+        (
+            {"carried_by": CarriedBy("a\nb", 0.05, Verdict.BETTER)},
+            "one task carries it: without a\\nb the change is +5 points (verdict: better)",
+        ),
+        (
+            {"carried_by": CarriedBy("t", 0.0, Verdict.SAME), "margin": Margin(0.02, -0.1, 0.1, Conclusion.NOT_SHOWN)},
+            "one task carries it: without t the change is +0 points (verdict: same within 2 points)",
+        ),
         (
             {"without_agent_errors": WithoutAgentErrors(0, None, None, Verdict.CANNOT_TELL)},
             "without the flips that have agent errors: cannot tell",
@@ -227,20 +234,49 @@ def test_groups_are_a_table() -> None:
     groups = (
         Subset("easy", 60, 0.9, 0.8, -0.1, -0.2, 0.01, 0.04),
         Subset("a very long name of a group of tasks", 30, 0.5, 0.5, 0.0, -0.1, 0.1, None),
-        Subset(None, 10, 0.5, 0.75, 0.25, None, None, None),
         Subset("", 6, 0.5, 0.5, 0.0, None, None, None),
+        Subset(None, 10, 0.5, 0.75, 0.25, None, None, None),
     )
     lines = shown(subsets=(Subsets("kind", groups, 0.003),))[-6:]
     assert lines == [
         "by kind: not the same everywhere (p = 0.003)",
-        "                            tasks     old     new   change  95% interval",
-        "  easy                         60     90%     80%      -10  -20 to +1         p = 0.04",
-        "  a very long ... (12 more characters) ...oup of tasks     30     50%     50%       +0  -10 to +10",
-        "  others                       10     50%     75%      +25",
-        "  ''                            6     50%     50%       +0",
+        "                                 tasks  old  new  change  95% interval",
+        "  easy                              60  90%  80%     -10  -20 to +1     p = 0.04",
+        "  a very long n...roup of tasks     30  50%  50%      +0  -10 to +10",
+        "  ''                                 6  50%  50%      +0",
+        "  others                            10  50%  75%     +25",
     ]
     assert shown(subsets=(Subsets("kind", groups, 0.3),))[-6] == "by kind"
     assert shown(subsets=(Subsets("kind", groups, None),))[-6] == "by kind"
+
+
+def group(name: str | None, n: int = 6, p_value: float | None = None) -> Subset:
+    return Subset(name, n, 0.5, 0.25, -0.25, -0.375, 0.25, p_value)
+
+
+def test_of_very_many_groups_the_largest_are_shown_and_the_others_counted() -> None:
+    groups = [group(f"g{i:02}", 100 - i, 0.04 if i in (3, 30, 31) else None) for i in range(57)]
+    lines = shown(subsets=(Subsets("kind", (*groups, group(None)), None),))[-24:]
+    lines.pop(1)
+    assert lines[0] == "by kind"
+    assert [line.split()[0] for line in lines[1:21]] == [f"g{i:02}" for i in range(20)]
+    assert lines[21:] == [
+        "  ... and 37 more groups, 2 of them with p < 0.05",
+        "  others      6  50%  25%     -25  -37.5 to +25",
+    ]
+    assert shown(subsets=(Subsets("kind", tuple(groups[:20]), None),))[-1].startswith("  g19 ")
+    assert shown(subsets=(Subsets("kind", tuple(groups[:21]), None),))[-1] == "  ... and 1 more group"
+
+
+@pytest.mark.parametrize("pass_fail", [True, False])
+def test_the_table_fits_80_columns_whatever_groups_are_called(pass_fail: bool) -> None:
+    names = ["a" * 200, "x" * 40 + "tail", "short", "\x1b[31m\n" + "b" * 90]
+    groups = tuple(group(name, 123_456, 1.2e-5) for name in names)
+    lines = shown(subsets=(Subsets("kind", groups, None),), pass_fail=pass_fail)[-5:]
+    assert {len(line) for line in lines[1:]} == {80}
+    (tail,) = [line for line in lines if "tail " in line]
+    assert tail.startswith("  xxx")
+    assert "x...x" in tail
 
 
 def test_where_nobody_asked_there_is_no_section() -> None:

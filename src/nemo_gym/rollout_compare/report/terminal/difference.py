@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from nemo_gym.rollout_compare.report.notes import solved_text
 from nemo_gym.rollout_compare.report.terminal.decision import (
     ARROW,
@@ -13,6 +15,7 @@ from nemo_gym.rollout_compare.report.terminal.decision import (
     partly_measured,
     size_text,
     value_text,
+    verdict_text,
 )
 from nemo_gym.rollout_compare.report.terminal.groups import related_lines, subset_lines
 from nemo_gym.rollout_compare.report.terminal.words import label, many
@@ -113,8 +116,10 @@ def _doubts(figures: Statistics) -> Iterator[str]:
     if figures.wins_say is not None:
         yield f"wins alone say: {figures.wins_say}"
     if figures.carried_by is not None:
-        without = change_text(figures, figures.carried_by.delta_without)
-        yield f"one task carries it: without {label(figures.carried_by.task)} the change is {without}"
+        carrier = figures.carried_by
+        without = change_text(figures, carrier.delta_without)
+        verdict = verdict_text(replace(figures, verdict=carrier.verdict_without))
+        yield f"one task carries it: without {label(carrier.task)} the change is {without} (verdict: {verdict})"
     without_errors = figures.without_agent_errors
     if without_errors is not None and without_errors.verdict is not figures.verdict:
         delta = "" if without_errors.delta is None else f" ({change_text(figures, without_errors.delta)}"
