@@ -608,7 +608,7 @@ def test_runs_of_one_taskset_need_not_name_it() -> None:
     found = compare_rollouts(KINDS, KINDS, questions=Questions(by=("taskset",))).statistics
     assert found is not None
     assert found.subsets is not None
-    assert [(one.group, one.tasks) for one in found.subsets[0].groups] == [("(none)", 12)]
+    assert [(one.name, one.n) for one in found.subsets[0].groups] == [("(none)", 12)]
 
 
 def test_a_field_that_one_task_has_is_enough() -> None:

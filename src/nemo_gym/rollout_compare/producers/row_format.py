@@ -279,7 +279,7 @@ def _text(value: Any, *, as_json: bool) -> str:
 
 def _any_said(columns: Sequence[Sequence[Any]], rows: int) -> bytes:
     """For each row 1 if any of the columns has a value, else 0."""
-    said = [column for column in columns if _says(column[0]) or column.count(column[0]) < len(column)]
+    said = [column for column in columns if rows and (_says(column[0]) or column.count(column[0]) < rows)]
     if not said:
         return bytes(rows)
     return bytes(any(map(_says, values)) for values in zip(*said, strict=True))
