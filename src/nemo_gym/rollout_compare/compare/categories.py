@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.compare.changes import SettingsOfRows, compare_settings
 from nemo_gym.rollout_compare.compare.costs import compare_costs, truncated_answers
+from nemo_gym.rollout_compare.compare.decisions import check_margin
 from nemo_gym.rollout_compare.compare.direction import solved_by_zero
 from nemo_gym.rollout_compare.compare.groups import TASKSET, group_values
 from nemo_gym.rollout_compare.compare.measured import measured_tasks
@@ -122,6 +123,8 @@ def _statistics(
     groups = {field: values[field] for field in (TASKSET, *questions.by) if field in values}
     cluster = (questions.cluster, values[questions.cluster]) if questions.cluster else None
     measured = measured_tasks(tasks, groups, cluster, _scale(tables))
+    if measured.old and measured.scale.bounded:
+        check_margin(questions.margin)
     return paired_statistics(
         measured, margin=questions.margin, tolerance=questions.tolerance, lower_is_better=questions.lower_is_better
     )
