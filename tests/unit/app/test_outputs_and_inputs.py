@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import assert_refused, compare, put, write_rows
+from tests.support import assert_refused, compare, put, run, write_rows
 
 COMMAND = [sys.executable, "-m", "nemo_gym.rollout_compare"]
 
@@ -211,3 +211,29 @@ def test_two_names_of_one_file_are_two_outputs_of_one_name() -> None:
     put("one", "")
     Path("two").hardlink_to("one")
     assert_refused(compare("old.jsonl", "new.jsonl", "--json", "one", "--rerun", "two"), "is named for two outputs")
+
+
+@pytest.mark.parametrize(
+    ("option", "instead"),
+    [
+        ("--json", "--json-stdout prints the summary there in its place"),
+        ("--html", "name a file for --html"),
+        ("--junit", "name a file for --junit"),
+        ("--rerun", "name a file for --rerun"),
+    ],
+)
+def test_a_dash_is_no_file_called_so(option: str, instead: str) -> None:
+    done = compare("old.jsonl", "new.jsonl", option, "-")
+    assert_refused(done, f"error: cannot write -: the report goes to standard output; {instead}\n")
+    assert not Path("-").exists()
+    if option != "--json":
+        compare("old.jsonl", "new.jsonl", "--json", "s.json")
+        assert compare("show", "s.json", option, "-") == done
+    assert compare("old.jsonl", "new.jsonl", option, "./-").status == 0
+    assert Path("-").exists()
+
+
+def test_standard_output_takes_one_of_two() -> None:
+    done = compare("old.jsonl", "new.jsonl", "--json-stdout", "--markdown", "-")
+    assert_refused(done, "the JSON summary and --markdown - cannot both go to standard output: give --markdown the name")
+    assert run("--json", "dev", "compare", "old.jsonl", "new.jsonl", "--markdown", "-") == done

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.app.comparison import compare_runs, locate_runs
 from nemo_gym.rollout_compare.app.options import OPTIONS
-from nemo_gym.rollout_compare.app.outputs import check_distinct, check_output, write_file
+from nemo_gym.rollout_compare.app.outputs import check_distinct, check_output, not_printed, write_file
 from nemo_gym.rollout_compare.app.progress import reading_progress, stage_names
 from nemo_gym.rollout_compare.app.streams import (
     forget_stdout,
@@ -146,8 +146,19 @@ def _written(
 
 
 def _outputs(options: Options) -> dict[str, Path]:
-    """Where each renderer that is asked for writes, by the name of its option."""
+    """Where each renderer that is asked for writes, by the name of its option.
+
+    Raises:
+        CompareInputError: One that is never printed is to go to standard output, or two are.
+    """
+    if options.json_stdout and options.markdown == STDIN:
+        raise CompareInputError(
+            "the JSON summary and --markdown - cannot both go to standard output: give --markdown the name of a file"
+        )
     asked = {name: getattr(options, name) for name in RENDERERS}
+    for name, path in asked.items():
+        if path == STDIN and (name, path) != _PRINTED:
+            raise not_printed(path, _flag(name))
     return {name: Path(path) for name, path in asked.items() if path is not None and (name, path) != _PRINTED}
 
 

@@ -39,8 +39,7 @@ def check_output(path: Path, inputs: Iterable[Path], out: object = None, flag: s
         CompareInputError: It is an input or a stream, by whatever name, or the system would refuse it.
     """
     if os.path.normpath(path) in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
-        instead = _INSTEAD.get(flag, f"name a file for {flag}")
-        raise CompareInputError(f"cannot write {path}: the report goes to standard output; {instead}")
+        raise not_printed(path, flag)
     source = _same_file(path, inputs)
     if source is not None:
         raise CompareInputError(f"cannot write {path}: it is the input {source}")
@@ -51,6 +50,12 @@ def check_output(path: Path, inputs: Iterable[Path], out: object = None, flag: s
         _probe(path)
     except (OSError, ValueError) as error:
         raise cannot_write(path, error) from None
+
+
+def not_printed(path: Path | str, flag: str) -> CompareInputError:
+    """The error for an output that is to go to standard output by some name, and what to do instead."""
+    instead = _INSTEAD.get(flag, f"name a file for {flag}")
+    return CompareInputError(f"cannot write {path}: the report goes to standard output; {instead}")
 
 
 def check_distinct(outputs: Sequence[Path]) -> None:
