@@ -62,10 +62,11 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
 
 
 def close_to(word: str, known: Sequence[str]) -> list[str]:
-    """The known word that is most like a mistyped one, if any is."""
+    """The known word that is most like a mistyped one, if any is; the dashes of an option make it like no other."""
     import difflib
 
-    return difflib.get_close_matches(word, known, n=1)
+    bare = {one.lstrip("-"): one for one in known}
+    return [bare[close] for close in difflib.get_close_matches(word.lstrip("-"), bare, n=1)]
 
 
 def first_of(names: Sequence[str], most: int = 10, total: int = 0) -> str:
