@@ -285,6 +285,25 @@ def test_what_is_not_shown(margin: float, value: str, tripped: bool) -> None:
     assert rule_text(Rule("not-shown", value, True)) == f"gate: not-shown: {value}"
 
 
+def test_what_is_not_shown_is_told_with_how_far_it_is_missed() -> None:
+    """Three lost of three: Tango's interval reaches down to a loss of all, -1."""
+    told = "not shown to be the same within 2 points: it could be as low as -100 points (95%, one-sided)"
+    old, new = side(a=1, b=1, c=1), side(a=0, b=0, c=0)
+    done = gated("not-shown", more=("--margin", "0.02", "--json", "s.json"), old=old, new=new)
+    assert (done.status, done.stderr) == (3, f"gate: not-shown: {told}\n")
+    assert json.loads(Path("s.json").read_text())["gate"]["rules"] == [
+        {"rule": "not-shown", "value": "not shown", "tripped": True}
+    ]
+    done = gated("not-shown", more=("--margin", "0.02", "--markdown", "-"), old=old, new=new)
+    assert f"**Gate: broken**: `not-shown` (`{told}`)\n" in done.stdout
+    gated("not-shown", more=("--margin", "0.02", "--html", "c.html"), old=old, new=new)
+    assert f'"not-shown","{told}",true' in Path("c.html").read_text()
+    done = gated("not-shown", more=("--margin", "5"), old=side(a=40, b=40), new=side(a=30, b=30))
+    assert done.stderr == "gate: not-shown: there is no interval to hold the margin against\n"
+    held = gated("not-shown", more=("--margin", "0.9", "--markdown", "-"), old=old, new=old)
+    assert "**Gate: passed**: `not-shown` (`same`)\n" in held.stdout
+
+
 @pytest.mark.parametrize(
     ("rule", "right"),
     [

@@ -36,6 +36,7 @@ from nemo_gym.rollout_compare.report import (
     report_lines,
     summary_dict,
     summary_lines,
+    told_gate,
     wrapped,
 )
 from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult
@@ -133,7 +134,7 @@ def _written(
     brief = result if options.transcripts else replace(result, transcripts={})  # a page has them all the same
     for name, path in outputs.items():
         write_file(path, RENDERERS[name](result if name == "html" else brief, shown))
-    tripped = [rule_text(rule) for rule in result.gate if rule.tripped] if gated else []
+    tripped = [rule_text(rule) for rule in told_gate(result) if rule.tripped] if gated else []
     try:
         write_stream(out, _printed(brief, shown, out, options))
         if not _other_output(options):

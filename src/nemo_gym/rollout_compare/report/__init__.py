@@ -4,6 +4,7 @@
 * `summary`: the JSON summary
 * `facts`: what the summary's other keys say in words, as facts
 * `frames`: one row a task: tables, data frames, notebooks
+* `gate`: the gate's rules in words
 * `html`: the page
 * `jsonschema`: the schema of the JSON summary
 * `junit`: JUnit XML
@@ -18,6 +19,7 @@
 from __future__ import annotations
 
 from nemo_gym.rollout_compare.explain import Roots, explain_flips
+from nemo_gym.rollout_compare.report.gate import told_gate
 from nemo_gym.rollout_compare.report.renderers import RENDERERS
 from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines, summary_schema
 from nemo_gym.rollout_compare.report.terminal.color import colored
@@ -36,6 +38,7 @@ __all__ = [
     "summary_dict",
     "summary_lines",
     "summary_schema",
+    "told_gate",
     "wrapped",
 ]
 

@@ -12,6 +12,7 @@ from html import escape
 from typing import Final
 
 from nemo_gym.rollout_compare.explain import source_text as evidence_source
+from nemo_gym.rollout_compare.report.gate import told_gate
 from nemo_gym.rollout_compare.report.notes import TASKS_IN_JSON_ONLY, note_message, note_names
 from nemo_gym.rollout_compare.report.terminal.changes import (
     CHANGES_TITLE,
@@ -126,9 +127,10 @@ def _head(result: CompareResult, title: str) -> Iterator[str]:
     if table:
         yield from ["", *_block([*table[:_TABLE_LINES], *more])]
     yield ""
-    if result.gate:
-        broken = [rule for rule in result.gate if rule.tripped]
-        rules = ", ".join(f"{code(rule.rule)} ({code(str(rule.value))})" for rule in broken or result.gate)
+    gate = told_gate(result)
+    if gate:
+        broken = [rule for rule in gate if rule.tripped]
+        rules = ", ".join(f"{code(rule.rule)} ({code(str(rule.value))})" for rule in broken or gate)
         yield f"**Gate: {'broken' if broken else 'passed'}**: {rules}"
         yield ""
 

@@ -12,6 +12,7 @@ from msgspec import to_builtins
 
 from nemo_gym.rollout_compare.explain import source_text as evidence_source
 from nemo_gym.rollout_compare.report.facts import GroupFacts, group_facts
+from nemo_gym.rollout_compare.report.gate import told_gate
 from nemo_gym.rollout_compare.report.html import safe
 from nemo_gym.rollout_compare.report.notes import TASKS_IN_JSON_ONLY, note_message, note_names
 from nemo_gym.rollout_compare.report.terminal.changes import change_parts, cost_parts, parted_parts
@@ -62,7 +63,7 @@ def contents(result: CompareResult, title: str) -> dict[str, Any]:
         "figures": safe.names(to_builtins(figures)) if figures else None,
         "changes": [_named(change_parts(change, _TO)) for change in result.changes],
         "costs": [_cost(cost) for cost in result.costs if cost.mean_old or cost.mean_new],
-        "gate": [safe.names([rule.rule, str(rule.value), rule.tripped]) for rule in result.gate],
+        "gate": [safe.names([rule.rule, str(rule.value), rule.tripped]) for rule in told_gate(result)],
         "groups": [_group(group_facts(field, values)) for field, values in result.groups.items()],
         "settings": [_named(change_parts(_as_change(setting), _TO)) for setting in settings],
         "categories": list(Category),

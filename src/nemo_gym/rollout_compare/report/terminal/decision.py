@@ -94,8 +94,10 @@ def _nothing_changed(figures: Statistics) -> str:
 
 
 def _tasks(result: CompareResult, figures: Statistics) -> Iterator[str]:
-    """What became of the tasks: those that changed, and those that were not measured."""
-    yield f"{figures.old_wins:,} lost, {figures.new_wins:,} won"
+    """What became of the tasks: those that changed, of them those in doubt, and those that were not measured."""
+    doubtful = len(result.by_category(Category.FLIPPED_AGENT_ERROR))
+    errors = f" ({doubtful:,} with {'agent errors' if doubtful > 1 else 'an agent error'})" * bool(doubtful)
+    yield f"{figures.old_wins:,} lost, {figures.new_wins:,} won{errors}"
     masked = len(result.by_category(Category.MASKED)) - partly_measured(result)
     missing = len(result.by_category(Category.MISSING))
     if masked:

@@ -19,10 +19,21 @@ from nemo_gym.rollout_compare.report.terminal.decision import (
 )
 from nemo_gym.rollout_compare.report.terminal.groups import related_lines, subset_lines
 from nemo_gym.rollout_compare.report.terminal.words import label, many
-from nemo_gym.rollout_compare.schema import CompareResult, Conclusion, Margin, Repeats, Statistics, Unmeasured, Verdict
+from nemo_gym.rollout_compare.schema import (
+    ByChance,
+    CompareResult,
+    Conclusion,
+    Margin,
+    Repeats,
+    Statistics,
+    Unmeasured,
+    Verdict,
+)
 
 # What takes more than so many times the tasks nobody will do.
 _MOST_TIMES = 100
+
+_DECIDED = frozenset({Verdict.BETTER, Verdict.WORSE})
 
 
 def difference_lines(result: CompareResult) -> Iterator[str]:
@@ -54,20 +65,25 @@ def _margin(figures: Statistics) -> Iterator[str]:
     margin = figures.margin
     if margin is None or margin.conclusion is not Conclusion.NOT_SHOWN:
         return
-    if margin.low is None:
-        yield "there is no interval to hold the margin against"
-    elif figures.verdict is Verdict.NO_SIGNIFICANT_CHANGE:
-        yield f"it could be {_as_bad(figures, margin)} (95%), so it is not shown not to be worse either"
+    if margin.low is not None and figures.verdict is Verdict.NO_SIGNIFICANT_CHANGE:
+        yield f"it could be {_as_bad(figures, margin)}, so it is not shown not to be worse either"
     else:
-        size = size_text(figures, margin.margin)
-        yield f"not shown to be the same within {size}: it could be {_as_bad(figures, margin)} (95%)"
+        yield not_shown_text(figures, margin)
+
+
+def not_shown_text(figures: Statistics, margin: Margin) -> str:
+    """Why the new side is neither shown to be the same nor not to be worse."""
+    if margin.low is None:
+        return "there is no interval to hold the margin against"
+    size = size_text(figures, margin.margin)
+    return f"not shown to be the same within {size}: it could be {_as_bad(figures, margin)}"
 
 
 def _as_bad(figures: Statistics, margin: Margin) -> str:
-    """The worse end of the margin's interval."""
+    """The worse end of the margin's interval: of a 90% interval one end alone is sure to 95%."""
     end, word = (margin.high, "high") if figures.lower_is_better else (margin.low, "low")
     assert end is not None  # either both are or none is
-    return f"as {word} as {change_text(figures, end)}"
+    return f"as {word} as {change_text(figures, end)} (95%, one-sided)"
 
 
 def _interval(figures: Statistics) -> Iterator[str]:
@@ -91,6 +107,7 @@ def _power(figures: Statistics) -> Iterator[str]:
         yield f"a true change of {size_text(figures, figures.detectable)} would be found 4 times in 5"
     need = figures.to_decide
     told = figures.reason is not None and figures.margin is None  # the reason says already what it takes
+    told |= figures.verdict in _DECIDED
     if need is not None and not told and 1 < need.tasks / figures.n <= _MOST_TIMES:
         times = f"{number_of_times(need.tasks / figures.n)} the tasks ({need.tasks:,})"
         attempts = ""
@@ -98,7 +115,7 @@ def _power(figures: Statistics) -> Iterator[str]:
             attempts = f", or {need.attempts:,} attempts a task"
         elif need.attempts_enough is False:
             attempts = "; no number of attempts will do"
-        yield f"to find {size_text(figures, need.delta)} 4 times in 5 takes {times}{attempts}"
+        yield f"to find {size_text(figures, need.delta)} in 4 of 5 comparisons takes {times}{attempts}"
     changed = figures.old_wins + figures.new_wins
     if figures.chance_better is not None and changed and figures.verdict is Verdict.NO_SIGNIFICANT_CHANGE:
         yield f"chance that new is better: {100 * figures.chance_better:.0f}%"
@@ -164,10 +181,10 @@ def _attempts(result: CompareResult, figures: Statistics, to: str) -> Iterator[s
         yield f"{many(partly, 'partly masked task')} {count} measured attempts"
     chance = figures.by_chance
     if chance is not None and chance.flips:
-        beyond = f"{chance.beyond_noise:,} beyond noise, about {_about(chance.expected_beyond_noise)} expected"
-        if not chance.beyond_noise and not chance.expected_beyond_noise:
-            beyond = "a task's attempts are too few to tell which"
-        yield f"{many(chance.flips, 'flip')}, about {_about(chance.expected)} expected of equal systems; {beyond}"
+        flips = f"{many(chance.flips, 'flip')}, about {_about(chance.expected)} expected of equal systems"
+        yield "; ".join([flips, *_beyond_noise(figures.verdict, chance)])
+    if figures.verdict is Verdict.NO_SIGNIFICANT_CHANGE and result.flips and _one_attempt_a_task(result):
+        yield "one attempt a task: run the old side twice to see how many flips are normal"
     if figures.attempts and len(figures.attempts) > 1:
         most = figures.attempts[-1]
         for name, rate in ((f"pass@{most.k}", most.pass_at), (f"pass^{most.k}", most.pass_all)):
@@ -185,6 +202,20 @@ def _attempts(result: CompareResult, figures: Statistics, to: str) -> Iterator[s
     )
     if old or new:
         yield f"flaky (attempts at one task disagree): old {many(old, 'task')}, new {many(new, 'task')}"
+
+
+def _one_attempt_a_task(result: CompareResult) -> bool:
+    return all(side is None or side.rows == 1 for task in result.tasks for side in (task.old, task.new))
+
+
+def _beyond_noise(verdict: Verdict, chance: ByChance) -> Iterator[str]:
+    """What tells flips from noise: the attempts at each task, or all of them together by their direction."""
+    if chance.beyond_noise or chance.expected_beyond_noise:
+        yield f"{chance.beyond_noise:,} beyond noise, about {_about(chance.expected_beyond_noise)} expected"
+    elif verdict not in _DECIDED:
+        yield "a task's attempts are too few to tell which"
+    if verdict in _DECIDED:
+        yield f"what makes it {verdict} is their direction"
 
 
 def _about(number: float) -> str:
