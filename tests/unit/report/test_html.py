@@ -17,7 +17,7 @@ from nemo_gym.rollout_compare.explain import with_transcripts
 from nemo_gym.rollout_compare.report.html import safe
 from nemo_gym.rollout_compare.report.html.contents import contents
 from nemo_gym.rollout_compare.report.html.page import page
-from nemo_gym.rollout_compare.schema import Step, Transcripts
+from nemo_gym.rollout_compare.schema import Cluster, Step, Transcripts
 from tests.support import write_rows
 
 MB = 1_000_000
@@ -58,6 +58,20 @@ def test_no_text_of_a_run_stands_outside_the_data() -> None:
     assert "<img" not in text
     assert text.count("<script") == text.count("</script>") == 2
     assert data_of(text)["tasks"][0][0] == "</script><img src=x>{{script}}\\u2028\\ud800-0"
+
+
+def test_clusters_stand_as_in_the_report_the_one_sided_first_and_forms_as_forms() -> None:
+    clusters = (
+        Cluster("timed out", 2, 1, ("task-0", "task-1", "task-2")),
+        Cluster("HTTP 502", 2, 0, ("task-3", "task-4")),
+        Cluster("assert <n> == <n>", 1, 1, ("task-5", "task-6")),
+    )
+    result = replace(flips(7), clusters=clusters)
+    assert contents(result, "x")["clusters"] == [
+        ["HTTP 502", [3, 4], False],
+        ["timed out", [0, 1, 2], False],
+        ["assert <n> == <n>", [5, 6], True],
+    ]
 
 
 def test_transcripts_are_left_out_before_verifier_output() -> None:

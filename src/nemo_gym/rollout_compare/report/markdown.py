@@ -23,7 +23,7 @@ from nemo_gym.rollout_compare.report.terminal.changes import (
 )
 from nemo_gym.rollout_compare.report.terminal.decision import decision_text
 from nemo_gym.rollout_compare.report.terminal.difference import difference_sentences, repeats_text
-from nemo_gym.rollout_compare.report.terminal.flips import by_size
+from nemo_gym.rollout_compare.report.terminal.flips import by_size, common_causes, same_form
 from nemo_gym.rollout_compare.report.terminal.groups import subset_lines
 from nemo_gym.rollout_compare.report.terminal.masked import masked_text
 from nemo_gym.rollout_compare.report.terminal.provenance import source_text
@@ -75,7 +75,7 @@ def _sections(result: CompareResult, title: str) -> Iterator[tuple[str, list[lis
     changed = [*_changed(result)]
     if changed:
         yield "line", [_fold("What else changed, and what it cost"), *([line] for line in changed)]
-    common = [cluster for cluster in result.clusters if len(cluster.tasks) > 1]
+    common = common_causes(result.clusters)
     if common:
         blocks = [[f"* {_company(one)}: {code(one.signature)}<br>{_listed(one.tasks)}"] for one in common]
         yield "cause", [_fold(f"Flips with the same cause ({len(common)})"), *blocks]
@@ -137,7 +137,7 @@ def _head(result: CompareResult, title: str) -> Iterator[str]:
 
 def _company(cluster: Cluster) -> str:
     told = ((cluster.old_wins, "lost"), (cluster.new_wins, "won"))
-    return ", ".join(f"{number} {fate}" for number, fate in told if number)
+    return ", ".join(f"{number} {fate}" for number, fate in told if number) + same_form(cluster)
 
 
 def _about(result: CompareResult) -> Iterator[str]:

@@ -18,7 +18,7 @@ from nemo_gym.rollout_compare.report.notes import TASKS_IN_JSON_ONLY, note_messa
 from nemo_gym.rollout_compare.report.terminal.changes import change_parts, cost_parts, parted_parts
 from nemo_gym.rollout_compare.report.terminal.decision import decision_parts
 from nemo_gym.rollout_compare.report.terminal.difference import difference_sentences, repeats_text
-from nemo_gym.rollout_compare.report.terminal.flips import by_size
+from nemo_gym.rollout_compare.report.terminal.flips import by_size, one_sided_first, same_form
 from nemo_gym.rollout_compare.report.terminal.provenance import source_text
 from nemo_gym.rollout_compare.report.terminal.text import join_parts
 from nemo_gym.rollout_compare.report.terminal.words import counted, listed
@@ -71,8 +71,8 @@ def contents(result: CompareResult, title: str) -> dict[str, Any]:
         "differ": [numbers[task] for task in result.join_check.tasks_differ if task in numbers],
         "flips": {str(numbers[flip.task]): _flip(flip, settings) for flip in result.flips},
         "clusters": [
-            [safe.name(one.signature), [numbers[task] for task in one.tasks if task in numbers]]
-            for one in result.clusters
+            [safe.name(one.signature), [numbers[task] for task in one.tasks if task in numbers], bool(same_form(one))]
+            for one in sorted(result.clusters, key=one_sided_first)
         ],
         "other_reasons": [
             [*map(safe.name, (one.old_signature, one.new_signature)), [numbers[task] for task in one.tasks]]

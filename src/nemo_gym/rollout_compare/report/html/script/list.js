@@ -56,7 +56,7 @@ function grouped(found) {
     const cause = causes.get(task.number);
     if (task.flip && cause !== undefined && data.clusters[cause][1].length > 1) {
       const lost = data.clusters[cause][1].some((number) => tasks[number].fate === 'lost');
-      add(`cause ${cause}`, [lost ? 0 : 2, cause], data.clusters[cause][0], task);
+      add(`cause ${cause}`, [lost ? 0 : 2, cause], causeName(cause), task);
     } else if (task.flip && task.flip.noise) add(`noise ${task.fate}`, [4, FATES.indexOf(task.fate)], 'within noise', task);
     else if (task.flip) add(task.fate, [task.fate === 'lost' ? 1 : 3, 0], 'no cause in common', task);
     else add(task.fate, [5, FATES.indexOf(task.fate)], '', task);

@@ -15,6 +15,12 @@ for (const [index, [, members]] of data.clusters.entries()) {
   for (const number of members) causes.set(number, index);
 }
 
+// Errors of one form may have nothing else in common.
+function causeName(index) {
+  const [signature, , form] = data.clusters[index];
+  return form ? `same form of error: ${signature}` : signature;
+}
+
 function side(told) {
   if (!told) return null;
   const [reward, text, rows, masked, error, failure] = told;

@@ -50,7 +50,7 @@ function company(task) {
     event.preventDefault();
     go({ only: `cause:${cause}`, show: [], q: '', group: '', ...(phone() ? { task: null } : {}) }, true);
   } }, `as in ${counted(others, 'other task')}`);
-  return h('p', { class: 'cause' }, `${signature}, `, link);
+  return h('p', { class: 'cause' }, `${causeName(cause)}, `, link);
 }
 
 function settings(told) {
