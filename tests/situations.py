@@ -138,13 +138,15 @@ SITUATIONS = (
         "400 tasks, one attempt each; both sides solve each task with the same chance.",
         equal,
         "Nothing was found, and the third line says what would have been. If a smaller change matters, name it: "
-        "`--margin 0.02` says whether this many tasks rule it out, and what it takes if they do not.",
+        "`--margin 0.02` says whether this many tasks rule it out, and what it takes if they do not. "
+        "88 flips, and all of them chance: that is what the last line warns of.",
     ),
     Situation(
         "Five points worse",
         "500 tasks, four attempts each; the new side solves each with 92% of the old side's chance.",
         five_points_worse,
-        "Worse. The number of flips says nothing: equal systems would show nearly as many. Their direction does.",
+        "Worse. The number of flips says nothing: equal systems would show nearly as many. Their direction "
+        "does, and the line on flips says that too.",
     ),
     Situation(
         "The noise of attempts",
@@ -156,7 +158,8 @@ SITUATIONS = (
         "One broken environment",
         "200 tasks, three attempts each; 30 tasks of one environment went from 3/3 to 0/3, the others are as before.",
         broken_environment,
-        "Worse, and not the same everywhere: it is one environment. With three attempts no single flip could show it.",
+        "Worse, and not the same everywhere: it is one environment. With three attempts no single flip could show it: "
+        "all of them together do.",
         options="--by environment",
         questions=Questions(by=("environment",)),
     ),

@@ -143,6 +143,22 @@ def test_a_flip_shows_both_sides_and_where_they_parted(driver: Any, page: Path) 
     assert "python solve.py" in parting[2]
 
 
+def test_errors_of_one_form_are_gathered_as_that_and_after_what_one_side_suffers(driver: Any, tmp_path: Path) -> None:
+    losing = {"a": "E   assert 1 == 2", "b": "E   assert 3 == 4", "c": "KeyError: 'x'", "d": "KeyError: 'x'"}
+    old, new = (
+        [
+            {"task_id": task, "reward": float(won), "test_output": "1 passed" if won else output}
+            for task, output in losing.items()
+            for won in [(task != "b") is (side == "old")]
+        ]
+        for side in ("old", "new")
+    )
+    opened(driver, page_of(tmp_path, old, new))
+    assert groups(driver) == ["2 lost: KeyError: 'x'", "1 lost, 1 won: same form of error: assert <n> == <n>"]
+    opened(driver, page_of(tmp_path, old, new), "#task=a")
+    assert text_of(driver, "#task .cause") == "same form of error: assert <n> == <n>, as in 1 other task"
+
+
 def test_filters_narrow_the_list_and_stand_in_the_link(driver: Any, page: Path) -> None:
     opened(driver, page)
     driver.find_element("css selector", "[data-fate=masked]").click()

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import assert_refused, compare, put, run, write_rows
+from tests.support import assert_refused, compare, put, write_rows
+from tests.support import run as gym
 
 COMMAND = [sys.executable, "-m", "nemo_gym.rollout_compare"]
 
@@ -235,5 +236,7 @@ def test_a_dash_is_no_file_called_so(option: str, instead: str) -> None:
 
 def test_standard_output_takes_one_of_two() -> None:
     done = compare("old.jsonl", "new.jsonl", "--json-stdout", "--markdown", "-")
-    assert_refused(done, "the JSON summary and --markdown - cannot both go to standard output: give --markdown the name")
-    assert run("--json", "dev", "compare", "old.jsonl", "new.jsonl", "--markdown", "-") == done
+    assert_refused(
+        done, "the JSON summary and --markdown - cannot both go to standard output: give --markdown the name"
+    )
+    assert gym("--json", "dev", "compare", "old.jsonl", "new.jsonl", "--markdown", "-") == done

@@ -134,7 +134,7 @@ def test_rewards_beyond_all_measure() -> None:
 def test_rewards_outside_0_to_1_are_told_in_their_own_units() -> None:
     lines = said([*[(2.0, 0.0)] * 4, *[(0.0, 3.0)] * 6, (1.0, None)])
     assert lines[0].startswith("no significant change: 0.800 -> 1.800 (+1.000, p = 0.")
-    assert lines[-2] == "the 1 unmeasured task could change this without limit: rewards are not all from 0 to 1"
+    assert lines[-1] == "the 1 unmeasured task could change this without limit: rewards are not all from 0 to 1"
 
 
 def test_one_great_loss_among_small_gains() -> None:

@@ -55,6 +55,8 @@ def difference_sentences(result: CompareResult, figures: Statistics, to: str = A
     yield from _margin(figures)
     yield from _interval(figures)
     yield from _power(figures)
+    if figures.verdict is Verdict.NO_SIGNIFICANT_CHANGE and result.flips and _one_attempt_a_task(result):
+        yield "one attempt a task: run the old side twice to see how many flips are normal"
     yield from _doubts(figures)
     yield from _unmeasured(figures)
     yield from _attempts(result, figures, to)
@@ -183,8 +185,6 @@ def _attempts(result: CompareResult, figures: Statistics, to: str) -> Iterator[s
     if chance is not None and chance.flips:
         flips = f"{many(chance.flips, 'flip')}, about {_about(chance.expected)} expected of equal systems"
         yield "; ".join([flips, *_beyond_noise(figures.verdict, chance)])
-    if figures.verdict is Verdict.NO_SIGNIFICANT_CHANGE and result.flips and _one_attempt_a_task(result):
-        yield "one attempt a task: run the old side twice to see how many flips are normal"
     if figures.attempts and len(figures.attempts) > 1:
         most = figures.attempts[-1]
         for name, rate in ((f"pass@{most.k}", most.pass_at), (f"pass^{most.k}", most.pass_all)):
