@@ -26,7 +26,7 @@ $(shell test -x $(VENV)/bin/python || rm -f $(VENV)/.ready*)
 .PHONY: help demo test quick golden docs lint types format check wheel test-second fuzz faults check-producers bench clean
 
 help:  ## list these tasks
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.ready  ## compare the two runs in examples/terminal-bench
 	cd examples/terminal-bench && "$(CURDIR)/$(VENV)/bin/gym" dev compare old/rollouts.jsonl new/rollouts.jsonl
@@ -34,7 +34,7 @@ demo: $(VENV)/.ready  ## compare the two runs in examples/terminal-bench
 test: $(VENV)/.ready-test  ## run the tests, all branches covered; a part, uncovered: make test COV= ARGS='-k join'
 	$(VENV)/bin/python -m pytest -n $(WORKERS) --dist worksteal $(COV) $(ARGS)
 
-quick: $(VENV)/.ready-test  ## run a useful part of the tests in half a minute
+quick: $(VENV)/.ready-test  ## run a useful part of the tests: half a minute on four cores, minutes on fewer
 	$(VENV)/bin/python -m pytest -n $(WORKERS) --dist worksteal --quick -q $(ARGS)
 
 golden: $(VENV)/.ready-test  ## rewrite what golden stories expect, then read the difference: git diff tests/golden
@@ -58,7 +58,7 @@ format: $(VENV)/.ready-dev  ## lay the code out, fix what can be fixed
 
 check: lint types wheel test-second test fuzz  ## everything a change must pass
 
-wheel: $(VENV)/.ready-dev  ## build sdist and wheel, try the wheel in fresh environments
+wheel: $(VENV)/.ready-dev  ## build sdist and wheel, try the wheel in fresh environments: a few minutes
 	rm -rf dist
 	$(VENV)/bin/python -m build --outdir dist . >/dev/null
 	$(VENV)/bin/python tools/try_wheel.py dist/*.whl

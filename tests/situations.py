@@ -19,9 +19,9 @@ Rows = list[dict[str, Any]]
 OPENING = """\
 # Twelve situations
 
-What `## Difference` says where the truth is known: the runs below are made up, and each paragraph says how. They are
-compared by a test, so this is what the program prints. The first line is the decision. It is also the last line of the
-whole report.
+What `## Difference` says when the truth is known: the runs below are made up, and each paragraph says how. A test
+compares them, so this is what the program prints. The first line is the decision. It is also the last line of the whole
+report.
 
 [How the figures are computed](how-figures-are-computed.md) has the formulas.
 """
@@ -138,25 +138,28 @@ SITUATIONS = (
         "400 tasks, one attempt each; both sides solve each task with the same chance.",
         equal,
         "Nothing was found, and the third line says what would have been. If a smaller change matters, name it: "
-        "`--margin 0.02` says whether so many tasks show that there is none, and what it takes if not.",
+        "`--margin 0.02` says whether this many tasks rule it out, and what it takes if they do not. "
+        "88 flips, and all of them chance: that is what the last line warns of.",
     ),
     Situation(
         "Five points worse",
         "500 tasks, four attempts each; the new side solves each with 92% of the old side's chance.",
         five_points_worse,
-        "Worse. The number of flips says nothing: equal systems would show nearly as many. Their direction does.",
+        "Worse. The number of flips says nothing: equal systems would show nearly as many. Their direction "
+        "does, and the line on flips says that too.",
     ),
     Situation(
         "The noise of attempts",
         "60 tasks, eight attempts each, equal systems.",
         noise,
-        "Each flip is what two runs of one system show. `--hide-noise` leaves them out of the list.",
+        "Two runs of one system would show flips like these. `--hide-noise` leaves them out of the list.",
     ),
     Situation(
         "One broken environment",
-        "200 tasks, three attempts each; 30 of one environment went from 3/3 to 0/3, the others are as before.",
+        "200 tasks, three attempts each; 30 tasks of one environment went from 3/3 to 0/3, the others are as before.",
         broken_environment,
-        "Worse, and not the same everywhere: it is one environment. No single flip could show it with three attempts.",
+        "Worse, and not the same everywhere: it is one environment. With three attempts no single flip could show it: "
+        "all of them together do.",
         options="--by environment",
         questions=Questions(by=("environment",)),
     ),
@@ -168,15 +171,15 @@ SITUATIONS = (
         "why tasks were masked before anything else.",
     ),
     Situation(
-        "Other task mixes",
+        "Different mixes of tasks",
         "The old side ran the harder 120 of 150 tasks, the new side the easier 120; the systems are equal.",
         other_tasks,
-        "The means are over the 90 tasks that both ran, so they can be compared. The tasks that one side lacks are no "
-        "ordinary ones, and the last lines say so: do not compare each side's own mean.",
+        "The means are over the 90 tasks that both ran, so they can be compared. The tasks that one side lacks are "
+        "not typical, and the last lines say so: do not compare each side's mean over its own tasks.",
     ),
     Situation(
         "Rewards outside 0 to 1",
-        "80 tasks with a score around 40; the new side gets 3 more, give or take 8.",
+        "80 tasks with scores around 40; the new side gets 3 more, give or take 8.",
         outside,
         "As for any other reward, in its own units.",
     ),
@@ -184,7 +187,7 @@ SITUATIONS = (
         "One task with a huge reward",
         "60 tasks gained a little, one lost 500.",
         one_huge,
-        "The mean hangs on one task, which is named; nearly all others gained. Look at that task's verifier.",
+        "The mean depends on one task, which is named; all others gained. Look at that task's verifier.",
     ),
     Situation(
         "Three tasks",
@@ -196,7 +199,7 @@ SITUATIONS = (
         "Very many tasks, a tiny difference",
         "5,000 tasks, four attempts each; the new side solves each with 98% of the old side's chance.",
         tiny,
-        "There is a difference, and it is within the margin that was asked for: what matters is whether it matters.",
+        "There is a difference, but it is within the margin that was asked for: what counts is whether it matters.",
         options="--margin 0.03",
         questions=Questions(margin=0.03),
     ),
@@ -204,7 +207,7 @@ SITUATIONS = (
         "Nothing changed",
         "500 tasks, the same result on both sides for each.",
         unchanged,
-        "The best answer that a migration can get.",
+        "This is the best answer that a migration can get.",
         options="--margin 0.01",
         questions=Questions(margin=0.01),
     ),

@@ -112,6 +112,17 @@ def test_the_readme_lists_the_parser_s_options_and_no_others() -> None:
     assert sorted(listed) == sorted(real)
 
 
+def test_the_readme_explains_the_two_counts_of_flips_that_its_example_shows() -> None:
+    (told,) = (line for line in " ".join(prose_of("README.md")).split('"Lost" and "won"')[1:])
+    first = next(block for block in blocks_of("README.md") if block.info == "console")
+    assert all(count in first.text for count in re.findall(r"`([^`]+)`", told.split("How to read it")[0]))
+
+
+def test_the_readme_shows_a_summary_again() -> None:
+    (block,) = (block for block in blocks_of("README.md") if any("compare show" in line for line in block.lines))
+    assert block.info == "console"  # it is run, with all the others
+
+
 def test_the_readme_lists_the_exit_statuses() -> None:
     listed = [int(row[0]) for row in table_of(section_of("README.md", "## Exit status"))]
     assert listed == [job.OK, command_line.ERROR, command_line.USAGE, job.GATE, INTERRUPTED, 128 + SIGTERM]
@@ -161,6 +172,11 @@ def test_the_recipes_are_the_files_beside_them() -> None:
     shown = [block.text for block in blocks_of("docs/in-ci.md") if block.info == "yaml"]
     recipes = [ROOT / "docs" / "recipes" / name for name in ("github-actions.yml", "gitlab-ci.yml")]
     assert shown == [recipe.read_text("utf-8") for recipe in recipes]
+
+
+def test_nothing_says_that_the_package_is_on_an_index() -> None:
+    texts = [line for document in RUN for line in text_of(document).splitlines() if "index of your own" not in line]
+    assert [line for line in texts if re.search(r"pip install rollout-compare\b", line)] == []
 
 
 @pytest.mark.parametrize("document", ALL)
@@ -254,6 +270,12 @@ def test_contributing_lists_the_make_targets_and_no_others() -> None:
     listed = [row[0].strip("`").removeprefix("make ") for row in rows]
     real = re.findall(r"^([a-z-]+):.*## ", text_of("Makefile"), re.MULTILINE)
     assert sorted(listed) == sorted(real)
+
+
+def test_the_targets_names_fit_their_column_in_make_s_help() -> None:
+    makefile = text_of("Makefile")
+    (width,) = (int(digits) for digits in re.findall(r'printf "make %-(\d+)s', makefile))
+    assert max(map(len, re.findall(r"^([a-z-]+):.*## ", makefile, re.MULTILINE))) <= width
 
 
 def test_readme_and_contributing_name_targets_that_exist() -> None:

@@ -143,6 +143,22 @@ def test_a_flip_shows_both_sides_and_where_they_parted(driver: Any, page: Path) 
     assert "python solve.py" in parting[2]
 
 
+def test_errors_of_one_form_are_gathered_as_that_and_after_what_one_side_suffers(driver: Any, tmp_path: Path) -> None:
+    losing = {"a": "E   assert 1 == 2", "b": "E   assert 3 == 4", "c": "KeyError: 'x'", "d": "KeyError: 'x'"}
+    old, new = (
+        [
+            {"task_id": task, "reward": float(won), "test_output": "1 passed" if won else output}
+            for task, output in losing.items()
+            for won in [(task != "b") is (side == "old")]
+        ]
+        for side in ("old", "new")
+    )
+    opened(driver, page_of(tmp_path, old, new))
+    assert groups(driver) == ["2 lost: KeyError: 'x'", "1 lost, 1 won: same form of error: assert <n> == <n>"]
+    opened(driver, page_of(tmp_path, old, new), "#task=a")
+    assert text_of(driver, "#task .cause") == "same form of error: assert <n> == <n>, as in 1 other task"
+
+
 def test_filters_narrow_the_list_and_stand_in_the_link(driver: Any, page: Path) -> None:
     opened(driver, page)
     driver.find_element("css selector", "[data-fate=masked]").click()
@@ -322,14 +338,159 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
     return axe_source(tmp_path_factory.mktemp("axe"))
 
 
+def violations(window: Any, axe: str) -> list[Any]:
+    window.execute_script(axe)
+    found = window.execute_async_script("axe.run(document).then(arguments[0])")
+    return [(one["id"], [node["target"] for node in one["nodes"]][:3]) for one in found["violations"]]
+
+
 @pytest.mark.parametrize("link", ["", "#task=e", "#task=a&show=lost"])
 def test_an_accessibility_checker_finds_nothing(driver: Any, phone: Any, page: Path, link: str, axe: str) -> None:
     for window in (driver, phone):
         opened(window, page, link)
-        window.execute_script(axe)
-        found = window.execute_async_script("axe.run(document).then(arguments[0])")
-        told = [(one["id"], [node["target"] for node in one["nodes"]][:3]) for one in found["violations"]]
-        assert told == []
+        assert violations(window, axe) == []
+
+
+#: 130 tasks of three levels, each of a kind of its own; those that flip were run with other limits.
+LEVELS = ["easy", "hard", "</option>"]
+
+
+def of_groups(side: str) -> list[dict[str, Any]]:
+    def asked(number: int) -> dict[str, Any]:
+        told = {"temperature": 1.0 if side == "old" else 0.5, "max_output_tokens": 100 if side == "old" else 50}
+        return {"model": "m"} | (told if number < 3 else {"temperature": told["temperature"]})
+
+    return [
+        {
+            "task_id": f"t{number:03d}",
+            "reward": float(side == "old" or number > 4),
+            "level": LEVELS[number % 3],
+            "kind": f"k{number:03d}",
+            "responses_create_params": {"input": "x", **asked(number)},
+        }
+        for number in range(130)
+    ]
+
+
+@pytest.fixture(scope="module")
+def grouped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("grouped")
+    return page_of(folder, of_groups("old"), of_groups("new"), "--by", "level", "--by", "kind")
+
+
+def group_options(driver: Any) -> dict[str, list[str]]:
+    fields = all_of(driver, "select[aria-label=Group] optgroup")
+    return {
+        field.get_attribute("label"): [option.text.strip() for option in field.find_elements("css selector", "option")]
+        for field in fields
+    }
+
+
+def test_groups_narrow_the_list_beside_the_other_controls(driver: Any, grouped: Path) -> None:
+    """A field of many values names 100 of them, and all others together."""
+    from selenium.webdriver.support.ui import Select
+
+    opened(driver, grouped)
+    options = group_options(driver)
+    assert options["level"] == ["easy (44)", "</option> (43)", "hard (43)"]
+    assert options["kind"] == [*(f"k{number:03d} (1)" for number in range(100)), "30 others (30)"]
+    chosen = Select(driver.find_element("css selector", "select[aria-label=Group]"))
+    chosen.select_by_value("level:hard")
+    assert text_of(driver, "#found") == "43 of 130 tasks"
+    driver.find_element("css selector", "[data-fate=lost]").click()
+    assert listed(driver) == ["t001", "t004"]
+    assert link_of(driver) == "#show=lost&in=level%3Ahard&task=t000"
+    chosen.select_by_value("kind")
+    assert text_of(driver, ".none") == "No task matches. Show all"
+    driver.find_element("css selector", ".none button").click()
+    assert text_of(driver, "#found") == "130 tasks"
+    opened(driver, grouped, "#in=level%3A%3C%2Foption%3E&show=lost")
+    assert listed(driver) == ["t002"]
+    assert Select(
+        driver.find_element("css selector", "select[aria-label=Group]")
+    ).first_selected_option.text.strip() == ("</option> (43)")
+    opened(driver, grouped, "#in=level%3Aconstructor")
+    assert text_of(driver, "#found") == "130 tasks"
+    assert console_of(driver) == []
+
+
+def test_groups_are_reached_and_changed_by_keys(driver: Any, grouped: Path) -> None:
+    from selenium.webdriver import Keys
+
+    opened(driver, grouped, "#task=t001")
+    press(driver, "/")
+    for _ in range(3):  # past the chips of what is lost and what is identical
+        press(driver, Keys.TAB)
+    assert driver.switch_to.active_element.get_attribute("aria-label") == "Group"
+    press(driver, "h")
+    assert link_of(driver) == "#in=level%3Ahard&task=t001"
+    press(driver, Keys.ESCAPE, "j")
+    assert text_of(driver, "#title") == "t004"
+
+
+def test_a_task_says_its_groups_and_a_flip_the_settings_that_differ(driver: Any, grouped: Path) -> None:
+    def settings() -> list[str]:
+        return [text.text for text in all_of(driver, "#task .pairs > *")]
+
+    opened(driver, grouped, "#task=t001")
+    assert text_of(driver, ".groups") == "level: hard, kind: k001"
+    assert settings() == ["temperature", "1.0 to 0.5", "max_output_tokens", "100 to 50"]
+    press(driver, "jjj")
+    assert text_of(driver, "#title") == "t004"
+    assert settings() == ["temperature", "1.0 to 0.5"]
+    opened(driver, grouped, "#task=t100")
+    assert settings() == [], "no flip"
+
+
+def test_a_page_without_groups_has_no_such_control(driver: Any, page: Path) -> None:
+    opened(driver, page)
+    assert len(all_of(driver, ".tools select")) == 2
+    assert all_of(driver, ".groups") == []
+
+
+def test_an_accessibility_checker_finds_nothing_in_groups(driver: Any, phone: Any, grouped: Path, axe: str) -> None:
+    for window in (driver, phone):
+        for link in ("", "#task=t001&in=level%3Ahard"):
+            opened(window, grouped, link)
+            assert violations(window, axe) == []
+
+
+def test_long_labels_are_cut_before_their_ends(driver: Any, phone: Any, tmp_path: Path) -> None:
+    """Labels that differ in their ends alone are told apart in the list; whoever listens hears all of each."""
+    labels = [f"a-benchmark-of-long-names/family-of-tasks/instance-{number}" for number in (1234, 1235)]
+    page = page_of(tmp_path, [rollout(label, 1.0) for label in labels], [rollout(label, 0.0) for label in labels])
+    for window in (driver, phone):
+        opened(window, page)
+        ends = all_of(window, ".tr .end")
+        assert [end.text for end in ends] == ["ance-1234", "ance-1235"]
+        room = window.find_element("css selector", ".tr .task").rect
+        assert all(end.rect["x"] + end.rect["width"] <= room["x"] + room["width"] + 1 for end in ends)
+        assert [link.get_attribute("aria-label") for link in all_of(window, ".tr a")] == labels
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (-0.0145, "\u22121.5"),
+        (0.0625, "+6.2"),
+        (0.1875, "+18.8"),
+        (0.0004, "+0.04"),
+        (0.5, "+50"),
+        (-1 / 3, "\u221233.3"),
+        (0, "0"),
+    ],
+)
+def test_digits_are_those_of_the_report(driver: Any, page: Path, value: float, shown: str) -> None:
+    """Halves are rounded to even where they are exact, as in Python."""
+    opened(driver, page)
+    assert driver.execute_script("return percent(arguments[0], true)", value) == shown
+    assert driver.execute_script("return rounded(arguments[0], 3)", abs(value)) == f"{abs(value):.3f}"
+
+
+def test_a_phone_leads_past_the_figures(phone: Any, page: Path) -> None:
+    opened(phone, page)
+    phone.find_element("css selector", ".jump button").click()
+    assert phone.execute_script("return Math.round(byId('tasks').getBoundingClientRect().top)") < 100
 
 
 def test_10_000_tasks_are_usable_at_once(driver: Any, tmp_path: Path) -> None:

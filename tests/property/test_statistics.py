@@ -79,7 +79,12 @@ def test_swapping_the_sides_mirrors_what_has_a_sign(pairs: Pairs, unmeasured: li
         verdict=MIRRORED.get(there.verdict, there.verdict),
         chance_better=None if there.chance_better is None else pytest.approx(1 - there.chance_better),
         wins_say=MIRRORED[there.wins_say] if there.wins_say else None,
-        carried_by=there.carried_by and CarriedBy(there.carried_by.task, -there.carried_by.delta_without),
+        carried_by=there.carried_by
+        and CarriedBy(
+            there.carried_by.task,
+            -there.carried_by.delta_without,
+            MIRRORED.get(there.carried_by.verdict_without, there.carried_by.verdict_without),
+        ),
         unmeasured=there.unmeasured and mirrored(there.unmeasured),
     )
 

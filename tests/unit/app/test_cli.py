@@ -272,6 +272,13 @@ def test_a_mistyped_option_or_command_gets_a_suggestion(words: list[str], meant:
         (["-", "-", "--skip-bad-lines"], "standard input.* one"),
         (["o", "n", "--tai", "1"], "--tai"),  # an abbreviation could change its meaning with the next option
         (["o", "n", "--zzzzz"], "--zzzzz"),
+        (["o", "n", "m", "--zzzzz"], "unknown argument --zzzzz$"),
+        (["--versoin"], "unknown argument --versoin; did you mean --version.$"),
+        (["o", "--max-flps=2", "--tail", "many"], "unknown argument --max-flps=2; did you mean --max-flips.$"),
+        (["o", "n", "--key", "-x"], "argument --key: expected one argument$"),  # it may well be meant as the value
+        (["-.5"], "the following arguments are required: NEW$"),
+        (["o", "-a b", "--tail", "x"], "argument --tail"),
+        (["--tail=x", "--", "--zzzzz"], "argument --tail"),
     ],
 )
 def test_wrong_usage_is_status_2_and_says_what_is_wrong(words: list[str], told: str) -> None:
@@ -283,7 +290,8 @@ def test_wrong_usage_is_status_2_and_says_what_is_wrong(words: list[str], told: 
 
 
 def test_an_unlike_word_gets_no_suggestion() -> None:
-    assert "did you mean" not in compare("o", "n", "--zzzzz").stderr
+    for option in ("--zzzzz", "--frobnicate", "-q"):
+        assert "did you mean" not in compare("o", "n", option).stderr
     assert "did you mean" not in run("frobnicate").stderr
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import assert_refused, compare, put, write_rows
+from tests.support import run as gym
 
 COMMAND = [sys.executable, "-m", "nemo_gym.rollout_compare"]
 
@@ -63,7 +64,25 @@ def test_where_a_stream_goes_nothing_else_does(stream: int, name: str, way: str)
         done = subprocess.run(command, **{"stdout": -1, "stderr": -1, **where}, check=False)  # type: ignore[call-overload]
     assert done.returncode == 1
     said = done.stderr if stream == 1 else Path("out.txt").read_bytes()
-    assert said.endswith(f": {name} goes there\n".encode())
+    assert said.endswith(f": {name} goes there; name another file\n".encode())
+
+
+@pytest.mark.parametrize(
+    ("option", "instead"),
+    [
+        ("--json", "--json-stdout prints the summary there in its place"),
+        ("--markdown", "--markdown - prints the comment there in its place"),
+        ("--rerun", "name a file for --rerun"),
+        ("--html", "name a file for --html"),
+        ("--junit", "name a file for --junit"),
+    ],
+)
+def test_of_standard_output_it_is_said_what_to_do_instead(option: str, instead: str) -> None:
+    wanted = f"error: cannot write /dev/stdout: the report goes to standard output; {instead}\n"
+    assert compare("old.jsonl", "new.jsonl", "--json", "sum.json").status == 0
+    for command in (["old.jsonl", "new.jsonl"], ["show", "sum.json"])[: 1 if option == "--json" else 2]:
+        done = compare(*command, option, "/dev/stdout")
+        assert done == (1, "", wanted)
 
 
 def test_devnull_takes_everything() -> None:
@@ -193,3 +212,31 @@ def test_two_names_of_one_file_are_two_outputs_of_one_name() -> None:
     put("one", "")
     Path("two").hardlink_to("one")
     assert_refused(compare("old.jsonl", "new.jsonl", "--json", "one", "--rerun", "two"), "is named for two outputs")
+
+
+@pytest.mark.parametrize(
+    ("option", "instead"),
+    [
+        ("--json", "--json-stdout prints the summary there in its place"),
+        ("--html", "name a file for --html"),
+        ("--junit", "name a file for --junit"),
+        ("--rerun", "name a file for --rerun"),
+    ],
+)
+def test_a_dash_is_no_file_called_so(option: str, instead: str) -> None:
+    done = compare("old.jsonl", "new.jsonl", option, "-")
+    assert_refused(done, f"error: cannot write -: the report goes to standard output; {instead}\n")
+    assert not Path("-").exists()
+    if option != "--json":
+        compare("old.jsonl", "new.jsonl", "--json", "s.json")
+        assert compare("show", "s.json", option, "-") == done
+    assert compare("old.jsonl", "new.jsonl", option, "./-").status == 0
+    assert Path("-").exists()
+
+
+def test_standard_output_takes_one_of_two() -> None:
+    done = compare("old.jsonl", "new.jsonl", "--json-stdout", "--markdown", "-")
+    assert_refused(
+        done, "the JSON summary and --markdown - cannot both go to standard output: give --markdown the name"
+    )
+    assert gym("--json", "dev", "compare", "old.jsonl", "new.jsonl", "--markdown", "-") == done

@@ -27,7 +27,7 @@ def test_every_option_that_may_change_what_is_said_is_named_and_no_other(tmp_pat
         "lower_is_better": True,
         "skip_bad_lines": True,
         "max_line": 1000,
-        "margin": 1.0,
+        "margin": 0.5,
         "tolerance": 0.25,
         "count_measured": True,
         "by": ["group"],

@@ -8,6 +8,7 @@ import pytest
 from nemo_gym.rollout_compare.compare.carried import carried_by, without_agent_errors
 from nemo_gym.rollout_compare.compare.decisions import margin_of
 from nemo_gym.rollout_compare.compare.paired import basics_of
+from nemo_gym.rollout_compare.compare.statistics import MeasuredTasks, paired_statistics
 from nemo_gym.rollout_compare.schema import CarriedBy, Verdict, WithoutAgentErrors
 
 
@@ -21,7 +22,7 @@ def carried(old: Sequence[float], new: Sequence[float], margin: float | None = N
 
 
 def test_a_task_that_turns_the_sign_is_named() -> None:
-    assert carried([0.5] * 10, [0.6] * 9 + [-90.0]) == CarriedBy("t9", near(0.1))
+    assert carried([0.5] * 10, [0.6] * 9 + [-90.0]) == CarriedBy("t9", near(0.1), Verdict.BETTER)
 
 
 def test_a_task_that_turns_the_verdict_is_named() -> None:
@@ -31,6 +32,30 @@ def test_a_task_that_turns_the_verdict_is_named() -> None:
     assert found is not None
     assert found.task == "t0"
     assert found.delta_without == pytest.approx(1.4 / 29)
+    assert found.verdict_without is Verdict.CANNOT_TELL
+
+
+def test_a_task_that_turns_the_sign_is_named_though_nothing_can_be_told() -> None:
+    """Three or two tasks changed: it takes five. The largest one of them is more than the others together."""
+    assert carried([0.0, 0.5, 0.5, 1.0], [0.9, 0.3, 0.3, 1.0]) == CarriedBy("t0", near(-0.4 / 3), Verdict.CANNOT_TELL)
+    assert carried([0.0, 0.5, 1.0], [0.9, 0.3, 1.0]) == CarriedBy("t0", near(-0.1), Verdict.CANNOT_TELL)
+    assert carried([0.0, 0.5, 1.0], [0.9, 0.8, 1.0]) is None
+
+
+def test_that_one_task_alone_changed_is_told_elsewhere() -> None:
+    found = paired_statistics(MeasuredTasks(old=[0.0, 0.5, 1.0], new=[0.9, 0.5, 1.0], labels="abc"))
+    assert found.carried_by is None
+    assert found.why_null["carried_by"] == "one task alone changed"
+    assert found.reason is not None
+    assert found.reason.startswith("only 1 of 3 tasks changed: ")
+
+
+def test_a_task_without_which_something_could_be_told_is_named() -> None:
+    """Four changed tasks of 100; without the loss of 20 the interval of the others is within 5 points of 0."""
+    old, new = [0.5] * 100, [-19.5, 0.51, 0.52, 0.53] + [0.5] * 96
+    found = carried(old, new)
+    assert found is not None
+    assert (found.task, found.verdict_without) == ("t0", Verdict.NO_SIGNIFICANT_CHANGE)
 
 
 def test_a_result_that_many_tasks_share_hangs_on_none() -> None:

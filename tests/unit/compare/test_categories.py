@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from nemo_gym.rollout_compare.compare.categories import MOST_AGREEING, MOST_LOOKED_AT, compare_rollouts
+from nemo_gym.rollout_compare.compare.categories import MOST_AGREEING, compare_rollouts
 from nemo_gym.rollout_compare.compare.questions import Questions
 from nemo_gym.rollout_compare.compare.task_side import summarize_side
+from nemo_gym.rollout_compare.engine import MOST_LOOKED_AT
 from nemo_gym.rollout_compare.producers.gym.failures import failed_attempt
 from nemo_gym.rollout_compare.report.notes import note_message, note_names, note_text
 from nemo_gym.rollout_compare.schema import (
@@ -558,6 +559,10 @@ class TestQuestions:
         assert (subsets.field, [group.name for group in subsets.groups]) == ("meta.kind", ["(none)", "7", "easy"])
         assert asked.statistics.clustered
         assert (asked.statistics.clustered.field, asked.statistics.clustered.groups) == ("task_id", 18)
+        assert asked.groups == {
+            "meta.kind": [*["easy"] * 6, *["7"] * 6, *["(none)"] * 6],
+            "task_id": [f"{n:02}" for n in range(18)],
+        }
 
     def test_tasksets_are_groups_unasked(self) -> None:
         rows = [{"task_id": {"taskset": name, "task_id": str(n)}, "reward": 1} for name in ("x", "y") for n in range(6)]
@@ -565,6 +570,13 @@ class TestQuestions:
         assert result.statistics
         assert result.statistics.subsets
         assert [group.name for group in result.statistics.subsets[0].groups] == ["x", "y"]
+        assert result.groups == {"taskset": [*"xxxxxx", *"yyyyyy"]}
+
+    def test_a_failure_without_a_task_is_of_no_taskset(self) -> None:
+        rows = [{"task_id": {"taskset": name, "task_id": "1"}, "reward": 1} for name in "xy"]
+        result = compare_rollouts([*rows, FAILED], rows)
+        assert [task.task for task in result.tasks] == ["x/1", "y/1", "unknown#1"]
+        assert result.groups == {"taskset": ["x", "y", "(none)"]}
 
 
 def test_attempts_within_the_tolerance_agree() -> None:
@@ -573,6 +585,40 @@ def test_attempts_within_the_tolerance_agree() -> None:
     for tolerance, flaky in ((1e-9, True), (0.05, False)):
         result = compare_rollouts(rows, rows, questions=Questions(tolerance=tolerance))
         assert [task.old is not None and task.old.flaky for task in result.tasks] == [flaky, flaky]
+
+
+KINDS = [{"task_id": f"{n:02}", "reward": 1, "meta": {"kind": "ab"[n % 2], "difficulty": n}} for n in range(12)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (Questions(by=("meta.knid",)), "--by meta.knid: no task .*; did you mean meta.kind? "),
+        (Questions(cluster="difficult"), "--cluster difficult: no task .*; did you mean meta.difficulty? "),
+        (Questions(by=("meta.kind", "zzz"), cluster="zzz"), "--by zzz: no task has such a field in its first row "),
+    ],
+)
+def test_a_field_that_no_task_has_is_an_error_with_the_fields_that_there_are(asked: Questions, said: str) -> None:
+    fields = r"[(]fields: task_id, reward, meta.kind, meta.difficulty[)]$"
+    with pytest.raises(CompareInputError, match=f"^{said.replace('? ', '[?] ')}{fields}"):
+        compare_rollouts(KINDS, KINDS, questions=asked)
+
+
+def test_runs_of_one_taskset_need_not_name_it() -> None:
+    found = compare_rollouts(KINDS, KINDS, questions=Questions(by=("taskset",))).statistics
+    assert found is not None
+    assert found.subsets is not None
+    assert [(one.name, one.n) for one in found.subsets[0].groups] == [("(none)", 12)]
+
+
+def test_a_field_that_one_task_has_is_enough() -> None:
+    bare = [{**row, "meta": {"kind": None, "a.b": 1}} for row in KINDS]
+    found = compare_rollouts(bare, [*bare[1:], KINDS[0]], questions=Questions(by=("meta.kind",))).statistics
+    assert found is not None
+    assert found.subsets is not None
+    assert [(group.name, group.n) for group in found.subsets[0].groups] == [("(none)", 11), (None, 1)]
+    with pytest.raises(CompareInputError, match=r"^--by meta.kind: .* [(]fields: task_id, reward[)]$"):
+        compare_rollouts(bare, bare, questions=Questions(by=("meta.kind",)))
 
 
 def test_by_taskset_means_the_tasksets_where_no_row_has_such_a_field() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nemo_gym.rollout_compare import Change, compare_rollouts
+from nemo_gym.rollout_compare import Change, Setting, compare_rollouts
 from nemo_gym.rollout_compare.compare.changes import MOST_VALUES
 from nemo_gym.rollout_compare.schema import summed_up
 from tests.properties import PROPERTY
@@ -145,3 +145,58 @@ def test_a_setting_differs_where_sets_of_values_do(old: dict[str, list[Any]], ne
         for counts, run in ((change.old, old), (change.new, new)):
             told = Counter("none" if one is None else str(one) for task in both for one in run[task])
             assert dict(counts) == told
+
+
+def flipped(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> dict[str, list[tuple[str, str, str]]]:
+    """Of each flip, where every task of the old run is solved and none of the new, the settings that differ."""
+    result = compare_rollouts([{**row, "reward": 1} for row in old], [{**row, "reward": 0} for row in new])
+    return {flip.task: [(one.field, one.old, one.new) for one in flip.settings] for flip in result.flips}
+
+
+def test_a_flip_has_the_settings_that_differ_in_it() -> None:
+    old, new = rows(1.0, 1.0, 0.5), rows(0.6, 1, 0.5)
+    assert flipped(old, new) == {"t0": [("temperature", "1.0", "0.6")], "t1": [], "t2": []}
+
+
+def test_of_a_flip_s_settings_what_matters_most_stands_first() -> None:
+    old = rows(1.0, seed=1, tool_choice="auto", model="a")
+    new = rows(0.6, seed=2, tool_choice="required", model="b")
+    for side, name in ((old, "a"), (new, "b")):
+        side[0]["response"] = {"model": name}
+    told = flipped(old, new)["t0"]
+    assert [field for field, _, _ in told] == ["model", "tool_choice", "temperature", "seed"]
+
+
+def test_a_limit_that_a_row_of_others_lacks_is_none_and_of_a_row_without_any_nothing_is_known() -> None:
+    old = rows(4096, 4096, 4096, field="max_output_tokens", top_p=1)
+    new = rows(4096, None, None, field="max_output_tokens", top_p=1)
+    del new[2]["responses_create_params"]["top_p"]
+    assert flipped(old, new) == {"t0": [], "t1": [("max_output_tokens", "4096", "none")], "t2": []}
+
+
+def test_a_model_that_a_row_does_not_name_is_not_another() -> None:
+    old, new = rows(1, 1), rows(1, 1)
+    for row, model in zip((*old, *new), ("a", "a", "b", None), strict=True):
+        row["response"] = {"model": model} if model else {}
+    assert flipped(old, new) == {"t0": [("model", "a", "b")], "t1": []}
+
+
+def test_of_several_attempts_those_that_are_shown_are_held_against_each_other() -> None:
+    """The losing side's worst attempt, here the second, and the winning side's best, here the second too."""
+    result = compare_rollouts(
+        [{**row, "reward": reward} for row, reward in zip(attempts(a=[0.1, 0.2]), (0, 1), strict=True)],
+        [{**row, "reward": reward} for row, reward in zip(attempts(a=[0.3, 0.4]), (0.2, 0), strict=True)],
+    )
+    assert [flip.settings for flip in result.flips] == [(Setting("temperature", "0.2", "0.4"),)]
+
+
+@PROPERTY
+@given(st.lists(st.tuples(*[st.sampled_from([None, 0.5, 1, 1.0])] * 2), min_size=1))
+def test_as_many_flips_tell_of_a_setting_as_tasks_differ_in_it(values: list[tuple[float | None, float | None]]) -> None:
+    """Where every task is one row a side, and all of them flip."""
+    old, new = (rows(*(pair[side] for pair in values), top_p=1) for side in (0, 1))
+    result = compare_rollouts([{**row, "reward": 1} for row in old], [{**row, "reward": 0} for row in new])
+    told = sum(one.field == "temperature" for flip in result.flips for one in flip.settings)
+    assert told == sum(change.tasks for change in result.changes if change.field == "temperature")
+    distinct = {id(one) for flip in result.flips for one in flip.settings}
+    assert len(distinct) == len({one for flip in result.flips for one in flip.settings}), "each is kept once"

@@ -285,6 +285,25 @@ def test_what_is_not_shown(margin: float, value: str, tripped: bool) -> None:
     assert rule_text(Rule("not-shown", value, True)) == f"gate: not-shown: {value}"
 
 
+def test_what_is_not_shown_is_told_with_how_far_it_is_missed() -> None:
+    """Three lost of three: Tango's interval reaches down to a loss of all, -1."""
+    told = "not shown to be the same within 2 points: it could be as low as -100 points (95%, one-sided)"
+    old, new = side(a=1, b=1, c=1), side(a=0, b=0, c=0)
+    done = gated("not-shown", more=("--margin", "0.02", "--json", "s.json"), old=old, new=new)
+    assert (done.status, done.stderr) == (3, f"gate: not-shown: {told}\n")
+    assert json.loads(Path("s.json").read_text())["gate"]["rules"] == [
+        {"rule": "not-shown", "value": "not shown", "tripped": True}
+    ]
+    done = gated("not-shown", more=("--margin", "0.02", "--markdown", "-"), old=old, new=new)
+    assert f"**Gate: broken**: `not-shown` (`{told}`)\n" in done.stdout
+    gated("not-shown", more=("--margin", "0.02", "--html", "c.html"), old=old, new=new)
+    assert f'"not-shown","{told}",true' in Path("c.html").read_text()
+    done = gated("not-shown", more=("--margin", "5"), old=side(a=40, b=40), new=side(a=30, b=30))
+    assert done.stderr == "gate: not-shown: there is no interval to hold the margin against\n"
+    held = gated("not-shown", more=("--margin", "0.9", "--markdown", "-"), old=old, new=old)
+    assert "**Gate: passed**: `not-shown` (`same`)\n" in held.stdout
+
+
 @pytest.mark.parametrize(
     ("rule", "right"),
     [
@@ -469,7 +488,27 @@ def test_a_margin_is_a_plain_number(margin: str) -> None:
     assert "is not a number, 0 or more" in done.stderr
 
 
-@pytest.mark.parametrize("margin", ["0", "-0", "-0.0", ".5", "5.", "1e-320", "+0.1", "1E-3"])
+@pytest.mark.parametrize(
+    ("margin", "meant"),
+    [
+        ("2", "for 2 points say --margin 0.02"),
+        ("1", "for 1 point say --margin 0.01"),
+        ("1.5", "for 1.5 points say --margin 0.015"),
+        ("150", "say one below 1, such as 0.02"),
+    ],
+)
+def test_a_margin_that_no_two_runs_can_miss_is_refused(margin: str, meant: str) -> None:
+    """Rewards from 0 to 1 differ by 1 at most, so a gate on such a margin would be green whatever happens."""
+    done = gated("not-shown", more=("--margin", margin), old=side(a=1, b=1), new=side(a=0, b=0))
+    assert_refused(done, f"--margin {margin}: rewards lie between 0 and 1; {meant}")
+
+
+def test_a_margin_of_more_than_1_is_one_where_rewards_are_larger_or_unknown() -> None:
+    assert gated(more=("--margin", "2"), old=side(a=40, b=1), new=side(a=38, b=0)).status == 0
+    assert gated(more=("--margin", "2"), old=side(a=1), new=side(b=1)).status == 0
+
+
+@pytest.mark.parametrize("margin", ["0", "-0", "-0.0", ".5", "0.", "1e-320", "+0.1", "1E-3"])
 def test_every_plain_number_is_a_margin(margin: str) -> None:
     done = gated(more=(f"--margin={margin}",))
     assert (done.status, done.stderr) == (0, "")

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from nemo_gym.rollout_compare.compare.paired import basics_of
+from nemo_gym.rollout_compare.compare.paired import Basics, basics_of
 from nemo_gym.rollout_compare.compare.subsets import holm, not_the_same, subsets_of
 
 
@@ -61,10 +61,54 @@ def test_groups_that_differ_are_told() -> None:
     assert not_the_same([lost, lost]) == 1.0
 
 
-def test_one_group_or_no_spread_cannot_differ() -> None:
-    assert not_the_same([basics_of([1.0, 0.0], [0.0, 0.0])]) is None
-    assert not_the_same([basics_of([1.0] * 6, [1.0] * 6)] * 2) is None
-    assert not_the_same([basics_of([1.0], [0.0]), basics_of([1.0], [1.0])]) is None
+def test_one_group_or_no_spread_cannot_differ_and_the_reason_is_told() -> None:
+    for values, old, new, why in (
+        ("aaaaaa", [1.0] * 6, [0.0] * 6, "all tasks are in one group"),
+        ("aaaaaabbbbbb", [1.0] * 12, [1.0] * 12, "no task changed"),
+        ("aaaaaabbbbbb", [1.0] * 12, [0.75] * 12, "every task changed by the same amount"),
+        ("aaaaaabbbbbb", [0.3, 0.4] * 6, [0.2, 0.3] * 6, "every task changed by the same amount"),
+    ):
+        found = subsets_of("kind", values, old, new, 1e-9)
+        assert (found.p_value, found.why_null) == (None, why)
+    differ = subsets_of("kind", "aaaaaabbbbbb", [1.0] * 12, [0.0] * 6 + [1.0] * 6, 1e-9)
+    assert differ.p_value is not None
+    assert differ.why_null is None
+
+
+def apart(*groups: tuple[int, float]) -> list[Basics]:
+    """Groups of so many tasks, in each of which all changed by the same amount."""
+    return [basics_of([1.0] * n, [1.0 + change] * n) for n, change in groups]
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        ((6, -1.0), (6, 0.0)),
+        ((30, -1.0), (20, 0.0), (10, 0.0)),
+        ((12, -0.5), (9, 0.25), (8, 0.0), (40, 0.0)),
+        ((40, -0.125), (40, 0.0)),
+    ],
+)
+def test_where_each_group_changed_by_one_amount_p_is_that_of_kruskal_and_wallis(
+    groups: tuple[tuple[int, float], ...],
+) -> None:
+    expected = stats.kruskal(*([change] * n for n, change in groups)).pvalue
+    assert not_the_same(apart(*groups)) == pytest.approx(max(expected, dealt(groups)), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "groups", [((1, -1.0), (1, 0.0)), ((6, -1.0), (1, 0.0)), ((7, 0.0), (6, 0.0), (2, -1.0)), ((6, -1.0), (6, 0.0))]
+)
+def test_of_few_tasks_p_is_the_chance_that_they_are_dealt_out_so(groups: tuple[tuple[int, float], ...]) -> None:
+    assert not_the_same(apart(*groups)) == pytest.approx(dealt(groups), rel=1e-9)
+
+
+def dealt(groups: tuple[tuple[int, float], ...]) -> float:
+    """The chance of the table of groups by amounts, given its margins: scipy's multivariate hypergeometric."""
+    amounts = sorted({change for _, change in groups})
+    table = [[n if change == amount else 0 for amount in amounts] for n, change in groups]
+    columns = [sum(column) for column in zip(*table, strict=True)]
+    return float(stats.random_table([n for n, _ in groups], columns).pmf(table))
 
 
 def test_q_is_wrong_of_equal_groups_in_about_5_of_100_runs() -> None:

@@ -64,11 +64,23 @@ def test_masked_rows_count_in_the_mean_and_the_first_reason_is_told() -> None:
         mask=Mask(MaskKind.MASK_SAMPLE, "agent_timeout"),
         masked_rows=3,
         failure_kind="late",
-        flaky=True,
         measured_part=Measured(1, 1.0, 1),
     )
     assert summarize_side(rows(None)) == TaskSide(1, None, 0, mask=Mask(MaskKind.NO_REWARD), masked_rows=1)
     assert summarize_side(rows(None, None)).masked == "2/2 rows masked: no reward"
+
+
+@pytest.mark.parametrize(
+    ("measured", "masked", "flaky"),
+    [((1, 1), (0,), False), ((1,), (0, 0), False), ((), (0, 1), False), ((1, 0), (0,), True), ((0, 0.5), (), True)],
+)
+def test_a_side_is_flaky_by_its_measured_rows_alone(
+    measured: tuple[float, ...], masked: tuple[float, ...], flaky: bool
+) -> None:
+    task = [*rows(*measured), *rows(*masked, mask_sample=True)]
+    (through_a_join,) = sides_of_tasks(task)
+    assert through_a_join is not None
+    assert (summarize_side(task).flaky, through_a_join.flaky) == (flaky, flaky)
 
 
 def test_the_attempts_are_counted_only_where_every_row_has_a_reward_of_0_or_1() -> None:

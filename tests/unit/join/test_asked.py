@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nemo_gym.rollout_compare.engine.rows_at_hand import table_of
-from nemo_gym.rollout_compare.join.asked import count_fields, inputs_of, rewards_meant
+from nemo_gym.rollout_compare.join.asked import count_fields, inputs_of
 from nemo_gym.rollout_compare.producers.depth import MOST_LEVELS
 from nemo_gym.rollout_compare.producers.gym.failures import failed_attempt
 from nemo_gym.rollout_compare.schema import CompareInputError
@@ -76,22 +76,3 @@ class TestCounts:
         rows = [{"task_id": "a", "uuid": "u"}, failed_attempt({"uuid": "v"}), failed_attempt({"task_id": "b"})]
         stands = count_fields(table_of(rows))
         assert (stands["task_id"], stands["uuid"]) == (2, 1)
-
-
-class TestRewards:
-    """Which fields could be meant as the reward of a run that has none."""
-
-    ROWS = (b'{"task_id": "a", "score": 1}', b'{"task_id": "b", "score": 0, "resolved": true}', b'{"score": 1}')
-
-    def test_each_is_told_with_how_many_of_the_first_rows_carry_it(self, tmp_path: Path) -> None:
-        [table] = read_files(file_of(tmp_path / "a.jsonl", self.ROWS[:2]))
-        assert rewards_meant(table, 10) == (("score", 2), ("resolved", 1))
-        assert rewards_meant(table, 1) == (("score", 1),)
-
-    def test_rows_that_cannot_be_read_any_more_carry_none(self, tmp_path: Path) -> None:
-        path = file_of(tmp_path / "a.jsonl", self.ROWS[:2])
-        [table] = read_files(path)
-        file_of(path, [self.ROWS[0], b"x" * len(self.ROWS[1])])
-        assert rewards_meant(table, 10) == (("score", 1),)
-        path.unlink()
-        assert rewards_meant(table, 10) == ()

@@ -18,9 +18,10 @@ from tests.support import write_rows
 )
 def test_the_chosen_field_is_the_reward_and_no_other(tmp_path: Path, value: Any, reward: float | None) -> None:
     rows = [{"task_id": "a", "reward": 0.75, "metrics": {"accuracy": value}}, {"task_id": "b", "reward": 0.75}]
+    rows.append({"task_id": "c", "metrics": {"accuracy": 0.125}})
     path = write_rows(tmp_path / "r.jsonl", rows)
-    first, second = compare_files(path, path, reward="metrics.accuracy").tasks
-    for task, expected in ((first, reward), (second, None)):
+    first, second, third = compare_files(path, path, reward="metrics.accuracy").tasks
+    for task, expected in ((first, reward), (second, None), (third, 0.125)):
         for side in (task.old, task.new):
             assert side is not None
             assert side.reward == expected

@@ -16,6 +16,7 @@ from nemo_gym.rollout_compare.producers import Plan, Producer, read_again
 from nemo_gym.rollout_compare.producers.glimpse import Glimpse
 from nemo_gym.rollout_compare.producers.json_lines import RowsFile
 from nemo_gym.rollout_compare.producers.row_producer import Became, row_producer
+from nemo_gym.rollout_compare.producers.verdicts import error_text, own_reward
 from nemo_gym.rollout_compare.schema import CompareInputError, Mark, Mask, MaskKind, Output, Wanted
 from nemo_gym.rollout_compare.table.table import Table
 from tests.support import write_rows
@@ -73,9 +74,44 @@ def test_it_is_known_by_the_keys_of_its_rows(acme: Producer, tmp_path: Path) -> 
 
 def test_a_score_that_is_text_is_an_error_with_its_place_and_task(acme: Producer, tmp_path: Path) -> None:
     path = write_rows(tmp_path / "run.jsonl", [row("a", 1), row("b", "high")])
-    with pytest.raises(CompareInputError, match=r"run.jsonl:2: reward 'high' is not a number \(task b\)"):
+    with pytest.raises(CompareInputError, match=r"run.jsonl:2: score 'high' is not a number \(task b\)"):
         table(acme, path)
     assert list(table(acme, path, Plan(skip_bad_lines=True)).reward) == [1.0]
+
+
+def test_a_score_that_is_true_counts_where_the_user_chose_it_and_is_an_error_else(
+    acme: Producer, tmp_path: Path
+) -> None:
+    path = write_rows(tmp_path / "run.jsonl", [row("a", True), row("b", False)])
+    with pytest.raises(CompareInputError, match=r"run.jsonl:1: score True is not a number \(task a\)"):
+        table(acme, path)
+    assert list(table(acme, path, Plan(reward="score")).reward) == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("value", "reward", "masked"),
+    [
+        (2, 2.0, None),
+        (0.5, 0.5, None),
+        (None, None, "no reward"),
+        (math.nan, None, "non-finite reward (nan)"),
+        (math.inf, None, "non-finite reward (inf)"),
+    ],
+)
+def test_an_own_reward_is_a_number_or_masked(value: object, reward: float | None, masked: str | None) -> None:
+    assert own_reward(value, "score") == (reward, masked)
+
+
+@pytest.mark.parametrize("value", ["1", True, False, [1], {"a": 1}, 10**400])
+def test_any_other_own_reward_is_an_error_that_names_its_field(value: object) -> None:
+    with pytest.raises(CompareInputError, match=r"^score .+ is not a number"):
+        own_reward(value, "score")
+
+
+def test_an_error_is_told_by_the_first_of_its_names_that_has_a_value() -> None:
+    error = {"message": "", "type": "Boom\nOSError: disk"}
+    assert error_text(error, "message", "type") == "OSError: disk"
+    assert error_text("a\n" + "x" * 500) == "x" * 120
 
 
 def test_a_row_without_any_of_the_ids_is_called_unknown(acme: Producer, tmp_path: Path) -> None:

@@ -21,3 +21,10 @@ TAKES = "--reward NAME takes one of: "
 )
 def test_the_names_on_most_rows_come_first_and_none_is_cut(names: list[str], told: str) -> None:
     assert to_choose_from(names, "row") == TAKES + told
+
+
+def test_a_name_of_several_lines_or_of_great_length_is_told_on_one_line() -> None:
+    told = to_choose_from(["two\nlines", "x" * 1000], "row")
+    assert told.startswith(r"--reward NAME takes one of: two\nlines (1 row), xxx")
+    assert "\n" not in told
+    assert len(told) < 200

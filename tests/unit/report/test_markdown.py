@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from nemo_gym.rollout_compare import CompareResult, compare_rollouts, explain_flips
 from nemo_gym.rollout_compare.compare.questions import Questions
 from nemo_gym.rollout_compare.report.markdown import LIMIT, code, markdown_lines, plain
+from nemo_gym.rollout_compare.schema import Cluster
 from tests.support import compare, write_rows
 
 GFM = MarkdownIt("gfm-like", {"linkify": False, "html": True})
@@ -70,6 +71,21 @@ def test_it_says_the_decision_first_then_counts_then_folded_flips() -> None:
 
 def tags_of(html: str) -> set[str]:
     return set(re.findall(r"<(\w+)", html))
+
+
+def test_clusters_stand_as_in_the_report_the_one_sided_first_and_forms_as_forms() -> None:
+    clusters = (
+        Cluster("timed out", 3, 2, tuple("abcde")),
+        Cluster("HTTP 502", 3, 0, tuple("fgh")),
+        Cluster("assert <n> == <n>", 0, 2, tuple("ij")),
+        Cluster("alone", 1, 0, ("k",)),
+    )
+    text = comment(replace(flips(1), clusters=clusters))
+    assert re.findall(r"^\* (\d.*)<br>", text, re.MULTILINE) == [
+        "3 lost: `HTTP 502`",
+        "2 won, same form of error: `assert <n> == <n>`",
+        "3 lost, 2 won: `timed out`",
+    ]
 
 
 def test_hostile_text_stands_in_code_and_nowhere_else() -> None:
@@ -153,12 +169,13 @@ def test_tables_of_very_many_groups_have_an_end_and_the_decision_stays() -> None
     assert result.statistics.subsets is not None
     (subsets,) = result.statistics.subsets
     many = replace(subsets, groups=subsets.groups * 1000)
-    text = comment(replace(result, statistics=replace(result.statistics, subsets=(many,))))
+    text = comment(replace(result, statistics=replace(result.statistics, subsets=(many,) * 6)))
     assert text.startswith("### ")
     assert len(text) < LIMIT
-    # 2 lines above 2,000 groups, of which 100 are shown.
-    assert text.count("\n  a ") + text.count("\n  b ") == 98
-    assert "\n... and 1902 more lines\n```\n" in text
+    # Of each of 6 fields 2 lines above 2,000 groups, of which 20 are shown and the others counted: 138 lines.
+    assert text.count("\n  a ") + text.count("\n  b ") == 4 * 20 + 6
+    assert text.count("... and 1,980 more groups\n") == 4
+    assert "\n... and 38 more lines\n```\n" in text
     assert "Left out" not in text
 
 

@@ -9,7 +9,15 @@ from typing import Any
 
 import pytest
 
-from nemo_gym.rollout_compare import CompareInputError, CompareResult, compare_rollouts, explain_flips, summary_dict
+from nemo_gym.rollout_compare import (
+    CompareInputError,
+    CompareResult,
+    Setting,
+    compare_rollouts,
+    explain_flips,
+    summary_dict,
+)
+from nemo_gym.rollout_compare.compare import Questions
 from nemo_gym.rollout_compare.report.renderers import RENDERERS
 from nemo_gym.rollout_compare.report.terminal.text import Shown, report_lines
 from nemo_gym.rollout_compare.schema import Wanted
@@ -78,6 +86,30 @@ def test_a_result_is_what_it_was(tmp_path: Path) -> None:
     assert [flip.old for flip in again.flips] == [flip.old for flip in result.flips]
     assert [flip.task for flip in again.flips] == ["a"]
     assert again.run is None
+
+
+def test_groups_and_the_settings_of_flips_are_what_they_were(tmp_path: Path) -> None:
+    old, new = (
+        [
+            {**row, "kind": row["task_id"], "responses_create_params": {"input": "x", "temperature": value}}
+            for row in rows
+        ]
+        for rows, value in zip(ROWS, (1.0, 0.5), strict=True)
+    )
+    result = compare_rollouts(old, new, questions=Questions(by=("kind",)))
+    (tmp_path / "s.json").write_text(json.dumps(summary_dict(result)), "utf-8")
+    again = CompareResult.from_json(tmp_path / "s.json")
+    assert again.groups == result.groups == {"kind": ["a", "b", "c", "d"]}
+    assert [flip.settings for flip in again.flips] == [(Setting("temperature", "1.0", "0.5"),)]
+
+
+@pytest.mark.parametrize("places", [[0], [0, 1, 2, 7]])
+def test_groups_of_other_tasks_are_refused(places: list[int], tmp_path: Path) -> None:
+    summary = summary_dict(saved(tmp_path / "s.json")[0])
+    summary["facts"]["groups"] = [{"field": "kind", "values": ["x", "y", "z"], "tasks": places}]
+    (tmp_path / "s.json").write_text(json.dumps(summary))
+    with pytest.raises(CompareInputError, match="`groups` does not give a value of 'kind' for each task"):
+        CompareResult.from_json(tmp_path / "s.json")
 
 
 def test_its_rows_cannot_be_read_again_and_what_they_said_stays(tmp_path: Path) -> None:

@@ -223,6 +223,7 @@ def test_the_whole_summary() -> None:
                 },
                 "same_answer": False,
                 "parted": None,
+                "settings": [],
             },
             {
                 "task": "c",
@@ -235,6 +236,7 @@ def test_the_whole_summary() -> None:
                 "repeats": None,
                 "same_answer": False,
                 "parted": None,
+                "settings": [],
             },
         ],
         "clusters": [{"signature": "ValueError: <n>", "old_wins": 1, "new_wins": 0, "tasks": ["b"]}],

@@ -6,19 +6,21 @@ What compares is imported when a comparison begins: help, version and wrong usag
 from __future__ import annotations
 
 import argparse
+import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from typing import Any, NoReturn, TextIO
 
 from nemo_gym.rollout_compare import __version__
 from nemo_gym.rollout_compare.app import interrupts
 from nemo_gym.rollout_compare.app.interrupts import INTERRUPTED
-from nemo_gym.rollout_compare.app.kinds import TYPES, did_you_mean
+from nemo_gym.rollout_compare.app.kinds import TYPES
 from nemo_gym.rollout_compare.app.option import DESCRIPTION, SHOW_DESCRIPTION, Option
 from nemo_gym.rollout_compare.app.options import OPTIONS, shown_again
 from nemo_gym.rollout_compare.app.streams import forget_stdout, guarded, print_error, print_lines, write_stream
 from nemo_gym.rollout_compare.compare import NO_MARGIN, asks_for_margin
+from nemo_gym.rollout_compare.text import did_you_mean
 
 OK, ERROR, USAGE = 0, 1, 2
 
@@ -39,12 +41,14 @@ exit status:
 class _Parser(argparse.ArgumentParser):
     """A parser that knows what a mistyped option was meant to be."""
 
+    _given: Sequence[str] = ()
+
     def parse_options(self, argv: Sequence[str]) -> dict[str, Any]:
         """The options' values by name; wrong usage ends the program."""
+        self._given = argv
         found, unknown = self.parse_known_args(argv)
         if unknown:
-            known = [name for action in self._actions for name in action.option_strings]
-            self.error(f"unknown argument {unknown[0]}{did_you_mean(unknown[0].partition('=')[0], known)}")
+            self.error(f"unknown argument {unknown[0]}")
         many = {name for name, option in OPTIONS.items() if option.many}
         values = {name: self._said(name, value) for name, value in vars(found).items()}
         return {name: tuple(value or ()) if name in many else value for name, value in values.items()}
@@ -61,12 +65,30 @@ class _Parser(argparse.ArgumentParser):
         except argparse.ArgumentTypeError as error:
             self.error(f"argument {OPTIONS[name].flag}: {error}")
 
+    def _flags(self) -> dict[str, bool]:
+        """Every option as it is given, and whether a value follows it."""
+        return {flag: action.nargs != 0 for action in self._actions for flag in action.option_strings}
+
+    def _unknown(self) -> Iterator[str]:
+        """The words that look like options and are none."""
+        flags, before = self._flags(), ""
+        for word in self._given:
+            if word == "--":
+                return
+            is_value = flags.get(before, False) or " " in word or re.match(r"-\.?\d", word)
+            if word.startswith("-") and word != "-" and not is_value and word.partition("=")[0] not in flags:
+                yield word
+            before = word
+
     def print_help(self, file: object = None) -> None:  # noqa: ARG002  # the base class's signature
         """Print the help, or say why that cannot be done."""
         self.exit(print_or_say_why(self.format_help().rstrip()))
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong, and where the help is."""
+        """Say what is wrong, and where the help is; an unknown option first, for what it was meant to be counts."""
+        unknown = next(self._unknown(), None)
+        if unknown is not None:
+            message = f"unknown argument {unknown}{did_you_mean(unknown.partition('=')[0], list(self._flags()))}"
         print_error(message)
         print_lines([f"try '{self.prog} --help'"])
         self.exit(USAGE)

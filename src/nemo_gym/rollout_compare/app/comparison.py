@@ -23,7 +23,7 @@ from nemo_gym.rollout_compare.compare import (
     compare_tables,
     no_longer_needed,
 )
-from nemo_gym.rollout_compare.engine import Progress, default_jobs, run_tables, same_file_notes
+from nemo_gym.rollout_compare.engine import Progress, check_metric, default_jobs, run_tables, same_file_notes
 from nemo_gym.rollout_compare.explain import LogRoots, with_findings, with_steps, with_transcripts
 from nemo_gym.rollout_compare.files import STDIN
 from nemo_gym.rollout_compare.producers import LocatedRun, Plan, Run, check_keys, locate_run
@@ -218,6 +218,9 @@ def _tables(runs: Sequence[Run], plans: Sequence[Plan], jobs: int, watch: Watch,
     """Each side's table, which nobody but the caller holds."""
     with watch(runs) as progress:
         tables = dict(zip(Side, run_tables(runs, plans, jobs, progress), strict=True))
+    for table, plan in zip(tables.values(), plans, strict=True):
+        if plan.reward is not None:
+            check_metric(table, plan.reward)
     tell("comparing")
     return tables
 

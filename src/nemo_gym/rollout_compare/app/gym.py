@@ -16,8 +16,8 @@ from nemo_gym.rollout_compare.app.cli import (
 )
 from nemo_gym.rollout_compare.app.ending import NEMO_GYM_CLI
 from nemo_gym.rollout_compare.app.interrupts import raise_on_interrupt
-from nemo_gym.rollout_compare.app.kinds import close_to, did_you_mean
 from nemo_gym.rollout_compare.app.streams import print_error, print_lines
+from nemo_gym.rollout_compare.text import close_to, did_you_mean
 
 COMMAND = ["dev", "compare"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -13,14 +13,32 @@ from typing import TextIO
 from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.app.comparison import compare_runs, locate_runs
-from nemo_gym.rollout_compare.app.outputs import check_distinct, check_output, write_file
+from nemo_gym.rollout_compare.app.options import OPTIONS
+from nemo_gym.rollout_compare.app.outputs import check_distinct, check_output, not_printed, write_file
 from nemo_gym.rollout_compare.app.progress import reading_progress, stage_names
-from nemo_gym.rollout_compare.app.streams import forget_stdout, guarded, is_utf8, print_lines, wants_color, write_stream
+from nemo_gym.rollout_compare.app.streams import (
+    forget_stdout,
+    guarded,
+    is_utf8,
+    print_lines,
+    wants_color,
+    width_of,
+    write_stream,
+)
 from nemo_gym.rollout_compare.app.values import Options
 from nemo_gym.rollout_compare.compare import rule_text
 from nemo_gym.rollout_compare.files import STDIN
 from nemo_gym.rollout_compare.producers import LocatedRun, would_hold
-from nemo_gym.rollout_compare.report import RENDERERS, Shown, colored, report_lines, summary_dict, summary_lines
+from nemo_gym.rollout_compare.report import (
+    RENDERERS,
+    Shown,
+    colored,
+    report_lines,
+    summary_dict,
+    summary_lines,
+    told_gate,
+    wrapped,
+)
 from nemo_gym.rollout_compare.schema import CompareInputError, CompareResult
 from nemo_gym.rollout_compare.text import one_line
 
@@ -76,7 +94,7 @@ def _run(options: Options, out: TextIO, title: str) -> int:
     outputs = _outputs(options)
     paths = list(outputs.values())
     named = zip((options.old_rollouts, options.new_rollouts), runs.values(), strict=True)
-    _check_outputs(paths, list(named), options.allow, out)
+    _check_outputs(outputs, list(named), options.allow, out)
     watch = partial(reading_progress, quiet=options.quiet)
     with stage_names(quiet=options.quiet) as tell:
         result = compare_runs(runs, options, watch=watch, tell=tell, outputs=paths)
@@ -85,8 +103,8 @@ def _run(options: Options, out: TextIO, title: str) -> int:
 
 def _run_show(summary: str, options: Options, out: TextIO, title: str) -> int:
     outputs = _outputs(options)
-    for path in outputs.values():
-        check_output(path, [Path(summary)], out)
+    for name, path in outputs.items():
+        check_output(path, [Path(summary)], out, _flag(name))
     check_distinct(list(outputs.values()))
     _written(CompareResult.from_json(summary), options, outputs, out, title, gated=False)
     return OK
@@ -104,6 +122,7 @@ def _shown(options: Options, out: TextIO, title: str) -> Shown:
         html_limit=options.html_limit,
         table=Path(options.table or ".csv").suffix.lower(),
         color=wants_color(options.color, out),
+        width=width_of(out),
     )
 
 
@@ -115,7 +134,7 @@ def _written(
     brief = result if options.transcripts else replace(result, transcripts={})  # a page has them all the same
     for name, path in outputs.items():
         write_file(path, RENDERERS[name](result if name == "html" else brief, shown))
-    tripped = [rule_text(rule) for rule in result.gate if rule.tripped] if gated else []
+    tripped = [rule_text(rule) for rule in told_gate(result) if rule.tripped] if gated else []
     try:
         write_stream(out, _printed(brief, shown, out, options))
         if not _other_output(options):
@@ -128,8 +147,19 @@ def _written(
 
 
 def _outputs(options: Options) -> dict[str, Path]:
-    """Where each renderer that is asked for writes, by the name of its option."""
+    """Where each renderer that is asked for writes, by the name of its option.
+
+    Raises:
+        CompareInputError: One that is never printed is to go to standard output, or two are.
+    """
+    if options.json_stdout and options.markdown == STDIN:
+        raise CompareInputError(
+            "the JSON summary and --markdown - cannot both go to standard output: give --markdown the name of a file"
+        )
     asked = {name: getattr(options, name) for name in RENDERERS}
+    for name, path in asked.items():
+        if path == STDIN and (name, path) != _PRINTED:
+            raise not_printed(path, _flag(name))
     return {name: Path(path) for name, path in asked.items() if path is not None and (name, path) != _PRINTED}
 
 
@@ -139,14 +169,21 @@ def _other_output(options: Options) -> bool:
 
 
 def _check_outputs(
-    outputs: Sequence[Path], runs: Sequence[tuple[str, LocatedRun]], allow: str | None, out: TextIO
+    outputs: Mapping[str, Path], runs: Sequence[tuple[str, LocatedRun]], allow: str | None, out: TextIO
 ) -> None:
     inputs = [*(file for _, run in runs for file in run.files()), *([Path(allow)] if allow else ())]
-    for path in outputs:
-        check_output(path, inputs, out)
+    for name, path in outputs.items():
+        check_output(path, inputs, out, _flag(name))
         if any(would_hold(run, named, path) for named, run in runs):
             raise CompareInputError(f"cannot write {path}: it would be read as a file of the run")
-    check_distinct(outputs)
+    check_distinct(list(outputs.values()))
+
+
+def _flag(name: str) -> str:
+    """How an output is asked for on the command line."""
+    flag = OPTIONS[name].flag
+    assert flag is not None
+    return flag
 
 
 def _printed(result: CompareResult, shown: Shown, out: TextIO, options: Options) -> Iterable[str]:
@@ -156,7 +193,9 @@ def _printed(result: CompareResult, shown: Shown, out: TextIO, options: Options)
         rendered = RENDERERS["markdown"](result, shown)
         assert not isinstance(rendered, bytes)
         return rendered
-    return colored(report_lines(result, shown)) if shown.color else report_lines(result, shown)
+    lines = report_lines(result, shown)
+    lines = colored(lines) if shown.color else lines
+    return wrapped(lines, shown.width) if shown.width else lines
 
 
 def _confirmed(outputs: Iterable[Path]) -> list[str]:

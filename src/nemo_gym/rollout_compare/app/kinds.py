@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from nemo_gym.rollout_compare.app.option import COLORS, ORDERS, TABLES
 from nemo_gym.rollout_compare.compare import RULE_NAMES, is_rule, rule_form
-from nemo_gym.rollout_compare.text import bytes_of
+from nemo_gym.rollout_compare.text import bytes_of, did_you_mean
 
 _MOST_DIGITS = 19
 _AMOUNT = re.compile(r"\+?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|-0+\.?0*")
@@ -100,15 +100,3 @@ TYPES: dict[str, Callable[[str], Any]] = {
     "rule": _rule,
     "category": _category,
 }
-
-
-def did_you_mean(word: str, known: Sequence[str]) -> str:
-    """A suggestion for a mistyped word, or nothing."""
-    return "".join(f"; did you mean {close}?" for close in close_to(word, known))
-
-
-def close_to(word: str, known: Sequence[str]) -> list[str]:
-    """The known word that is most like a mistyped one, if any is."""
-    import difflib
-
-    return difflib.get_close_matches(word, known, n=1)

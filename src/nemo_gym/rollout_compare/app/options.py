@@ -33,7 +33,7 @@ OPTIONS = {
         "--key",
         "text",
         _TASKS,
-        "Field that holds the task's id, as a dotted path; found for each side by itself if not given.",
+        "Field that holds the task's id, as a dotted path; detected per side if not given.",
         metavar="FIELD",
     ),
     "old_key": _telling(
@@ -54,41 +54,41 @@ OPTIONS = {
         "--format",
         "text",
         _READING,
-        "Whose runs these are, by the producer's name; found for each side by itself if not given.",
+        "The runs' producer, by its name; detected per side if not given.",
         metavar="NAME",
     ),
     "old_format": _telling(
-        "--old-format", "text", _READING, "Whose run the old one is; overrides --format.", metavar="NAME"
+        "--old-format", "text", _READING, "The old run's producer; overrides --format.", metavar="NAME"
     ),
     "new_format": _telling(
-        "--new-format", "text", _READING, "Whose run the new one is; overrides --format.", metavar="NAME"
+        "--new-format", "text", _READING, "The new run's producer; overrides --format.", metavar="NAME"
     ),
     "reward": _telling(
         "--reward",
         "text",
         _READING,
-        "Metric that is compared, by its name or as a dotted path; the producer's main one if not given.",
+        "Metric to compare, by its name or as a dotted path; the producer's main one if not given.",
         metavar="FIELD",
     ),
     "old_reward": _telling(
         "--old-reward",
         "text",
         _READING,
-        "Metric of the old side that is compared; overrides --reward.",
+        "Metric to compare on the old side; overrides --reward.",
         metavar="FIELD",
     ),
     "new_reward": _telling(
         "--new-reward",
         "text",
         _READING,
-        "Metric of the new side that is compared; overrides --reward.",
+        "Metric to compare on the new side; overrides --reward.",
         metavar="FIELD",
     ),
     "lower_is_better": _telling(
         "--lower-is-better",
         "switch",
         _READING,
-        "Of two rewards the lower one wins: the sign of wins, verdict and words is turned.",
+        "The lower of two rewards wins: wins, verdict and wording are reversed.",
     ),
     "skip_bad_lines": _telling(
         "--skip-bad-lines",
@@ -100,7 +100,7 @@ OPTIONS = {
         "--max-line",
         "size",
         _READING,
-        "The longest line that is read, in bytes or as 500MB; a longer one is an error.",
+        "The longest line that is accepted, in bytes or as 500MB; a longer one is an error.",
         metavar="SIZE",
         default=MOST_LINE_BYTES,
     ),
@@ -108,7 +108,7 @@ OPTIONS = {
         "--jobs",
         "number",
         _READING,
-        "How many processes read the rollouts; as many as there are processors if not given, 1 for small files.",
+        "How many processes read the rollouts; if not given, one for each processor, or 1 for small files.",
         metavar="N",
     ),
     "quiet": Option("--quiet", "switch", _READING, "Show no progress."),
@@ -116,7 +116,7 @@ OPTIONS = {
         "--margin",
         "amount",
         _FIGURES,
-        "Say whether the new side is the same within M (0.02 is 2 points), or at least not worse by it.",
+        "Say whether the new side is the same within M (0.02 is 2 points), or at most M worse.",
         metavar="M",
     ),
     "tolerance": _telling(
@@ -131,13 +131,13 @@ OPTIONS = {
         "--count-measured",
         "switch",
         _FIGURES,
-        "Give a partly masked task the category that its measured attempts have, where both sides have some.",
+        "Give a partly masked task the category of its measured attempts, if both sides have some.",
     ),
     "by": _telling(
         "--by",
         "text",
         _FIGURES,
-        "Compare the tasks of each value of this field of their rows, a dotted path, by themselves as well.",
+        "Also compare the tasks in groups, one for each value of this field of their rows, a dotted path.",
         metavar="FIELD",
         many=True,
     ),
@@ -145,8 +145,8 @@ OPTIONS = {
         "--cluster",
         "text",
         _FIGURES,
-        "Field whose value tells which tasks are related, such as questions on one text: interval and p with these "
-        "kept together.",
+        "Field whose value tells which tasks are related, such as questions on one text: interval and p keep them "
+        "together.",
         metavar="FIELD",
     ),
     "tail": _telling(
@@ -171,7 +171,11 @@ OPTIONS = {
         or_one=True,
     ),
     "max_flips": Option(
-        "--max-flips", "count", _SHOWN, "Show so many flips of each kind, and how many more there are.", metavar="N"
+        "--max-flips",
+        "count",
+        _SHOWN,
+        "Show at most N flips of each kind, and say how many more there are.",
+        metavar="N",
     ),
     "hide_noise": Option(
         "--hide-noise",
@@ -219,7 +223,7 @@ OPTIONS = {
         "--html-limit",
         "number",
         _WRITTEN,
-        "How many megabytes of data a page has at most: transcripts are left out first, then verifier output.",
+        "The most data in a page, in megabytes: transcripts are left out first, then verifier output.",
         metavar="MB",
         default=PAGE_MB,
     ),
@@ -242,14 +246,14 @@ OPTIONS = {
         "--table",
         "table",
         _WRITTEN,
-        "Write one row a task to this file: .csv, .jsonl or .parquet.",
+        "Write one row per task to this file: .csv, .jsonl or .parquet.",
         metavar="PATH",
     ),
     "transcripts": Option(
         "--transcripts",
         "switch",
         _WRITTEN,
-        "Keep what the agents did at flips in the JSON summary too, as far as a page would have it.",
+        "Put what the agents did at flips into the JSON summary too, as much as a page would have.",
     ),
     "rerun": Option(
         "--rerun",

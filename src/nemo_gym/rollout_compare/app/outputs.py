@@ -15,10 +15,16 @@ from nemo_gym.rollout_compare.app.streams import cannot_write
 from nemo_gym.rollout_compare.files import STDIN_PATH, held_back, undone_at_end
 from nemo_gym.rollout_compare.schema import CompareInputError
 
+#: Options whose output can go to standard output in the report's place, and how.
+_INSTEAD = {
+    "--json": "--json-stdout prints the summary there in its place",
+    "--markdown": "--markdown - prints the comment there in its place",
+}
+
 _ANY_WRITE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
-def check_output(path: Path, inputs: Iterable[Path], out: object = None) -> None:
+def check_output(path: Path, inputs: Iterable[Path], out: object = None, flag: str = "--json") -> None:
     """Refuse, before anything is read, an output that is one of the inputs or cannot be written.
 
     What a path leads to counts, not its name: standard input is the file that it comes from.
@@ -27,22 +33,29 @@ def check_output(path: Path, inputs: Iterable[Path], out: object = None) -> None
         path: Where the output is to go.
         inputs: The files that are read.
         out: Where the report goes.
+        flag: The option that names it.
 
     Raises:
         CompareInputError: It is an input or a stream, by whatever name, or the system would refuse it.
     """
     if os.path.normpath(path) in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
-        raise CompareInputError(f"cannot write {path}: --json-stdout prints the summary to standard output")
+        raise not_printed(path, flag)
     source = _same_file(path, inputs)
     if source is not None:
         raise CompareInputError(f"cannot write {path}: it is the input {source}")
     stream = _same_stream(path, out)
     if stream is not None:
-        raise CompareInputError(f"cannot write {path}: {stream} goes there")
+        raise CompareInputError(f"cannot write {path}: {stream} goes there; name another file")
     try:
         _probe(path)
     except (OSError, ValueError) as error:
         raise cannot_write(path, error) from None
+
+
+def not_printed(path: Path | str, flag: str) -> CompareInputError:
+    """The error for an output that is to go to standard output by some name, and what to do instead."""
+    instead = _INSTEAD.get(flag, f"name a file for {flag}")
+    return CompareInputError(f"cannot write {path}: the report goes to standard output; {instead}")
 
 
 def check_distinct(outputs: Sequence[Path]) -> None:

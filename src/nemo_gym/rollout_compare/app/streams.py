@@ -86,6 +86,14 @@ def wants_color(when: str, out: TextIO) -> bool:
     return os.environ.get("TERM") != "dumb" and not out.closed and out.isatty()
 
 
+def width_of(out: TextIO) -> int | None:
+    """How many columns the terminal has that a stream goes to; None for any other stream, or where nobody knows."""
+    with suppress(OSError, ValueError):  # it is closed, or no terminal after all
+        if out.isatty():
+            return os.get_terminal_size(out.fileno()).columns or None
+    return None
+
+
 def write_stream(out: TextIO | None, lines: Iterable[str]) -> None:
     """Write lines to a stream; what its encoding cannot carry is written as an escape.
 

@@ -43,14 +43,16 @@ def carried_by(
 ) -> CarriedBy | None:
     """The task that changed most, if without it the sign of delta or the verdict would be another.
 
-    Where nothing can be told, nothing hangs on a task. Only a task that changed more than every other can carry a
-    result: of several equal ones (all, where rewards are 0 or 1) each is as good as the next. One that moves delta by
-    less than 1% of its standard error is not asked.
+    Only a task that changed more than every other can carry a result: of several equal ones (all, where rewards are 0
+    or 1) each is as good as the next. One that moves delta by less than 1% of its standard error is not asked, nor is
+    the only one that changed where nothing can be told: that it is the only one is why.
     """
     if figures.pass_fail or figures.n < 3 or not labels or figures.error is None:
         return None
     found = verdict_of(figures, margin)
-    place = None if found is Verdict.CANNOT_TELL else _largest(old, new, tolerance)
+    if found is Verdict.CANNOT_TELL and figures.changed < 2:
+        return None
+    place = _largest(old, new, tolerance)
     if place is None or abs(new[place] - old[place]) < _FELT * figures.error * figures.n:
         return None
     rest = basics_of([*old[:place], *old[place + 1 :]], [*new[:place], *new[place + 1 :]], tolerance, figures.scale)
@@ -58,7 +60,7 @@ def carried_by(
     same_sign = (figures.delta > 0) - (figures.delta < 0) == (rest.delta > 0) - (rest.delta < 0)
     if same_sign and verdict is found:
         return None
-    return CarriedBy(labels[place], rest.delta)
+    return CarriedBy(labels[place], rest.delta, verdict)
 
 
 def _largest(old: Sequence[float], new: Sequence[float], tolerance: float) -> int | None:

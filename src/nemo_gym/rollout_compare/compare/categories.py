@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import compress, islice
 from math import isnan
 from operator import attrgetter, not_
 
 from msgspec.structs import replace
 
-from nemo_gym.rollout_compare.compare.changes import compare_settings
+from nemo_gym.rollout_compare.compare.changes import SettingsOfRows, compare_settings
 from nemo_gym.rollout_compare.compare.costs import compare_costs, truncated_answers
+from nemo_gym.rollout_compare.compare.decisions import check_margin
 from nemo_gym.rollout_compare.compare.direction import solved_by_zero
 from nemo_gym.rollout_compare.compare.groups import TASKSET, group_values
 from nemo_gym.rollout_compare.compare.measured import measured_tasks
@@ -19,8 +20,8 @@ from nemo_gym.rollout_compare.compare.questions import NOTHING_MORE, Questions
 from nemo_gym.rollout_compare.compare.repeats import compare_repeats
 from nemo_gym.rollout_compare.compare.statistics import paired_statistics
 from nemo_gym.rollout_compare.compare.task_side import side_of, sides_of
-from nemo_gym.rollout_compare.engine import table_of
-from nemo_gym.rollout_compare.join import Join, join, rewards_meant
+from nemo_gym.rollout_compare.engine import MOST_LOOKED_AT, rewards_meant, table_of
+from nemo_gym.rollout_compare.join import Join, join
 from nemo_gym.rollout_compare.schema import (
     Category,
     CompareResult,
@@ -41,9 +42,6 @@ from nemo_gym.rollout_compare.table import Table
 
 #: In so many tasks of equal rewards single tests are compared: reading all of a large run again would take too long.
 MOST_AGREEING = 500
-
-#: Of a run without rewards so many rows are asked which other field could be meant.
-MOST_LOOKED_AT = 1000
 
 #: Of how many of a task's attempts a side the single tests are looked at.
 MOST_ATTEMPTS = 16
@@ -78,11 +76,14 @@ def compare_tables(tables: dict[Side, Table], questions: Questions = NOTHING_MOR
         sides = [list(map(solved_by_zero, side)) for side in sides]
     both = zip(joined.tasks, *sides, strict=True)
     tasks = [_compared(task, old, new, questions) for task, old, new in both]
-    flips = tuple(_flip(tables, joined, number, task, questions) for number, task in enumerate(tasks) if task.winner)
+    settings_compared, changes = compare_settings(tables, joined.rows)
+    settings = SettingsOfRows(tables, changes)
+    changed = [number for number, task in enumerate(tasks) if task.winner]
+    flips = tuple(_flip(tables, joined, number, tasks[number], questions, settings) for number in changed)
     agreeing = tuple(islice(_agreeing(tables, joined, tasks, questions), MOST_AGREEING))
     anonymous = list(_anonymous(tables, joined))
-    settings_compared, changes = compare_settings(tables, joined.rows)
     tasks += anonymous
+    groups = group_values(tables, joined, tasks, questions)
     return CompareResult(
         tasks=tasks,
         old_key=joined.keys[Side.OLD],
@@ -103,22 +104,27 @@ def compare_tables(tables: dict[Side, Table], questions: Questions = NOTHING_MOR
         flips=flips,
         agreeing=agreeing,
         join_check=joined.check,
-        statistics=_statistics(tables, joined, tasks, questions),
+        statistics=_statistics(tables, tasks, questions, groups),
         anonymous=len(anonymous),
         settings_compared=settings_compared,
         changes=changes,
         costs=compare_costs(tables, joined.rows, joined.tasks),
         truncated=truncated_answers(tables),
+        groups=groups,
     )
 
 
 def _statistics(
-    tables: dict[Side, Table], joined: Join, tasks: Sequence[TaskComparison], questions: Questions
+    tables: dict[Side, Table],
+    tasks: Sequence[TaskComparison],
+    questions: Questions,
+    values: Mapping[str, Sequence[str]],
 ) -> Statistics:
-    values = group_values(tables, joined, tasks, questions)
     groups = {field: values[field] for field in (TASKSET, *questions.by) if field in values}
     cluster = (questions.cluster, values[questions.cluster]) if questions.cluster else None
     measured = measured_tasks(tasks, groups, cluster, _scale(tables))
+    if measured.old and measured.scale.bounded:
+        check_margin(questions.margin)
     return paired_statistics(
         measured, margin=questions.margin, tolerance=questions.tolerance, lower_is_better=questions.lower_is_better
     )
@@ -178,7 +184,14 @@ def _anonymous(tables: dict[Side, Table], joined: Join) -> Iterator[TaskComparis
             yield TaskComparison(f"unknown#{number}", Category.MASKED, old, new)
 
 
-def _flip(tables: dict[Side, Table], joined: Join, number: int, task: TaskComparison, questions: Questions) -> Flip:
+def _flip(
+    tables: dict[Side, Table],
+    joined: Join,
+    number: int,
+    task: TaskComparison,
+    questions: Questions,
+    settings: SettingsOfRows,
+) -> Flip:
     assert task.old is not None
     assert task.new is not None
     new_is_higher = (task.winner is Side.NEW) is not questions.lower_is_better
@@ -186,13 +199,16 @@ def _flip(tables: dict[Side, Table], joined: Join, number: int, task: TaskCompar
     of_task = {side: joined.rows[side].of(number) for side in Side}
     several = max(map(len, of_task.values())) > 1
     attempts = [_attempts(tables[side], rows) for side, rows in of_task.items()] if several else []
+    old = _telling_row(tables[Side.OLD], of_task[Side.OLD], of_old)
+    new = _telling_row(tables[Side.NEW], of_task[Side.NEW], of_new)
     rows = TaskRows(
         task,
-        tables[Side.OLD].place(_telling_row(tables[Side.OLD], of_task[Side.OLD], of_old)),
-        tables[Side.NEW].place(_telling_row(tables[Side.NEW], of_task[Side.NEW], of_new)),
+        tables[Side.OLD].place(old),
+        tables[Side.NEW].place(new),
         *(attempts if max(map(len, attempts), default=0) > 1 else ()),
     )
-    return Flip(task, rows, repeats=compare_repeats(task.old, task.new))
+    repeats = compare_repeats(task.old, task.new)
+    return Flip(task, rows, repeats=repeats, settings=settings.differing(old, new))
 
 
 def _attempts(table: Table, rows: Sequence[int]) -> tuple[Place, ...]:
@@ -232,7 +248,7 @@ def _no_reward_notes(tables: dict[Side, Table]) -> Iterator[Note]:
             yield Note(NoteKind.NO_ROWS, side)
         elif table.masked.values == [None, Mask(MaskKind.NO_REWARD)] and 0 not in table.masked.ids:
             total = MOST_LOOKED_AT if len(table) > MOST_LOOKED_AT else 0
-            yield Note(NoteKind.NO_REWARD, side, total=total, rewards=rewards_meant(table, MOST_LOOKED_AT))
+            yield Note(NoteKind.NO_REWARD, side, total=total, rewards=rewards_meant(table))
 
 
 def _repeat_notes(tasks: Sequence[TaskComparison]) -> Iterator[Note]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import compress
 from operator import or_
 
-from nemo_gym.rollout_compare.schema import NONE, UNKNOWN_IF_ABSENT, Change, Place, Side, long_text
+from nemo_gym.rollout_compare.schema import NONE, UNKNOWN_IF_ABSENT, Change, Place, Setting, Side, long_text
 from nemo_gym.rollout_compare.table import Column, RowsByTask, Table, tasks_of_both
 
 #: So many values of a setting are counted one by one; of the others it is said how many there are.
@@ -60,6 +60,42 @@ def compare_settings(tables: Tables, rows: Rows) -> tuple[tuple[str, ...], tuple
         if found.tasks:
             changes.append(found)
     return tuple(compared), tuple(changes)
+
+
+class SettingsOfRows:
+    """In which settings single rows of the two runs differ."""
+
+    def __init__(self, tables: Tables, changes: Sequence[Change]) -> None:
+        """Look at the settings that differ between the runs."""
+        self._old, self._new = (_RowSettings(tables[side]) for side in Side)
+        self._fields = [change.field for change in changes]
+        self._known: dict[Setting, Setting] = {}  # each is kept once, however many rows differ in it
+
+    def differing(self, old: int, new: int) -> tuple[Setting, ...]:
+        """The settings that differ between an old and a new row, both of which tell them, what matters most first."""
+        found = []
+        for field in self._fields:
+            before, after = self._old.text(field, old), self._new.text(field, new)
+            if before is not None and after is not None and _same(before) != _same(after):
+                setting = Setting(field, before, after)
+                found.append(self._known.setdefault(setting, setting))
+        return tuple(found)
+
+
+class _RowSettings:
+    """What a row of a run says of a setting."""
+
+    def __init__(self, table: Table) -> None:
+        self._columns = table.settings.columns
+        self._limits = [column for name, column in self._columns.items() if name not in UNKNOWN_IF_ABSENT]
+
+    def text(self, name: str, row: int) -> str | None:
+        """The value; `none` where the row has other limits but not this one; None where nothing is known."""
+        column = self._columns.get(name)
+        told = column[row] if column else None
+        if told is not None or name in UNKNOWN_IF_ABSENT:
+            return told
+        return NONE if any(column.ids[row] for column in self._limits) else None
 
 
 def _names(tables: Tables) -> set[str]:

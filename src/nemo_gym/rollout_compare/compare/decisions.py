@@ -7,7 +7,14 @@ import math
 from nemo_gym.rollout_compare.compare.distributions import normal_quantile
 from nemo_gym.rollout_compare.compare.interval import CONFIDENCE
 from nemo_gym.rollout_compare.compare.paired import MOST, Basics, mcnemar_mid_p
-from nemo_gym.rollout_compare.schema import Conclusion, Margin, SignificanceTest, Unmeasured, Verdict
+from nemo_gym.rollout_compare.schema import (
+    CompareInputError,
+    Conclusion,
+    Margin,
+    SignificanceTest,
+    Unmeasured,
+    Verdict,
+)
 
 #: A p-value below this is called a change.
 SIGNIFICANCE_LEVEL = 0.05
@@ -20,6 +27,19 @@ SMALL_CHANGE = 0.05
 
 #: Two one-sided tests at 5% each are one interval of this confidence.
 MARGIN_CONFIDENCE = 0.9
+
+
+def check_margin(margin: float | None) -> None:
+    """Refuse a margin that no two runs can differ by, where all rewards lie from 0 to 1: it would show anything.
+
+    Raises:
+        CompareInputError: It is 1 or more: points were meant, of which 1 is 0.01.
+    """
+    if margin is None or margin < 1:
+        return
+    points = f"{margin:g} point{'s' * (margin != 1)}"
+    hint = f"for {points} say --margin {margin / 100:g}" if margin < 100 else "say one below 1, such as 0.02"
+    raise CompareInputError(f"--margin {margin:g}: rewards lie between 0 and 1; {hint}")
 
 
 def margin_of(figures: Basics, margin: float | None) -> Margin | None:

@@ -97,14 +97,14 @@ RULES = {
         lambda result: list(result.join_check.tasks_differ),
     ),
     "worse": GateRule(
-        "the verdict that the new side is worse, or that no difference could be computed",
+        "the verdict that the new side is worse; also if no difference could be computed",
         in_short="the verdict",
         word=_verdict,
         broken=_worse_or_unknown,
         says=_says_worse,
     ),
     "not-shown": GateRule(
-        "with `--margin`, and only with it: that the new side is neither shown to be the same nor not to be worse",
+        "with `--margin`, and only with it: a conclusion that is neither `same` nor `not worse`",
         in_short="with --margin",
         word=_conclusion,
         broken=_is_not_shown,

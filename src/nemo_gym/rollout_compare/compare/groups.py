@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from sys import intern
 from typing import Any
 
 from nemo_gym.rollout_compare.compare.questions import Questions
-from nemo_gym.rollout_compare.join import Join, values_of
+from nemo_gym.rollout_compare.join import Join, no_such_field, values_of
 from nemo_gym.rollout_compare.schema import Side, TaskComparison, text_of
 from nemo_gym.rollout_compare.table import Table
 
 #: What the groups are called by which tasks are compared unasked, where both runs name several tasksets.
 TASKSET = "taskset"
+
+#: What stands for the value of a task that has none.
+NO_VALUE = "(none)"
 
 
 def group_values(
@@ -23,12 +27,13 @@ def group_values(
     and id, their tasksets are among the fields.
 
     Raises:
-        CompareInputError: A row can no longer be read.
+        CompareInputError: No task has such a field, or a row can no longer be read.
     """
     fields = tuple(dict.fromkeys((*questions.by, *((questions.cluster,) if questions.cluster else ()))))
     known: dict[str, list[str]] = {}
     if joined.keyed_by_taskset:
-        known[TASKSET] = [task.task.partition("/")[0] for task in tasks]
+        named = [intern(task.partition("/")[0]) for task in joined.tasks]
+        known[TASKSET] = named + [NO_VALUE] * (len(tasks) - len(named))
     if not fields:
         return known
     values: list[tuple[Any, ...]] = [(None,) * len(fields)] * len(tasks)
@@ -38,7 +43,10 @@ def group_values(
             before = values[first[row]]
             values[first[row]] = tuple(b if a is None else a for a, b in zip(found, before, strict=True))
     for place, field in enumerate(fields):
-        if field in known and all(task[place] is None for task in values):
-            continue  # no row has such a field of its own: the tasksets are meant
-        known[field] = ["(none)" if task[place] is None else text_of(task[place]) for task in values]
+        if all(task[place] is None for task in values):
+            if field in known:
+                continue  # no row has such a field of its own: the tasksets are meant
+            if field != TASKSET:  # runs of one taskset need not name it
+                raise no_such_field(tables, field, "--by" if field in questions.by else "--cluster")
+        known[field] = [NO_VALUE if task[place] is None else intern(text_of(task[place])) for task in values]
     return known

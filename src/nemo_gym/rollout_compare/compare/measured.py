@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress, repeat
+from operator import and_, attrgetter, is_not, not_
 
 from nemo_gym.rollout_compare.compare.attempts import Case, Cases
 from nemo_gym.rollout_compare.compare.paired import AS_REWARDS, Scale
 from nemo_gym.rollout_compare.compare.statistics import MeasuredTasks
-from nemo_gym.rollout_compare.compare.unmeasured import UnmeasuredTask
-from nemo_gym.rollout_compare.schema import Category, Measured, TaskComparison, TaskSide
+from nemo_gym.rollout_compare.schema import Category, Measured, Side, TaskComparison, TaskSide
 
 
 def measured_tasks(
@@ -28,21 +29,14 @@ def measured_tasks(
         cluster: A field's name and its value for each of the tasks.
         scale: What rewards single attempts have, at all tasks.
     """
-    before: list[TaskSide | Measured] = []
-    after: list[TaskSide | Measured] = []
-    places: list[int] = []
-    unmeasured: list[UnmeasuredTask] = []
-    for place, task in enumerate(tasks):
-        old, new = task.old, task.new
-        # Most sides are wholly measured: asking these for what is measured of them would cost a call each.
-        one = old if old is None or old.mask is None else old.measured
-        other = new if new is None or new.mask is None else new.measured
-        if one is None or other is None:
-            unmeasured.append((one.reward if one else None, other.reward if other else None))
-            continue
-        before.append(one)
-        after.append(other)
-        places.append(place)
+    sides = [_measured(map(attrgetter(side.value), tasks)) for side in Side]
+    told = list(map(and_, *(map(is_not, side, repeat(None)) for side in sides)))
+    places = list(compress(range(len(tasks)), told))
+    before, after = ([side for side in compress(every, told) if side] for every in sides)
+    unmeasured = [
+        (old.reward if old else None, new.reward if new else None)
+        for old, new in compress(zip(*sides, strict=True), map(not_, told))
+    ]
     measured = tasks if len(places) == len(tasks) else [tasks[place] for place in places]
     doubtful = Category.FLIPPED_AGENT_ERROR
     cases = _cases(before, after)
@@ -60,14 +54,20 @@ def measured_tasks(
     )
 
 
+def _measured(sides: Iterable[TaskSide | None]) -> list[TaskSide | Measured | None]:
+    """What is measured of each side. Most are so wholly: asking these for it would cost a call each."""
+    return [side if side is None or side.mask is None else side.measured for side in sides]
+
+
 def _rewards(sides: Iterable[TaskSide | Measured]) -> list[float]:
-    return [side.reward for side in sides]  # type: ignore[misc]  # a measured side has one
+    return list(map(attrgetter("reward"), sides))
 
 
 def _cases(old: Sequence[TaskSide | Measured], new: Sequence[TaskSide | Measured]) -> Cases | None:
     """How many tasks had which attempts solved; None without any task, or where a reward is neither 0 nor 1."""
-    solved = [side.solved for side in old], [side.solved for side in new]
-    if not old or any(None in side for side in solved):
+    cases = Counter(
+        zip(*(map(attrgetter(name), side) for side in (old, new) for name in ("solved", "rows")), strict=True)
+    )
+    if not cases or any(None in case for case in cases):
         return None
-    cases = Counter(zip(solved[0], (side.rows for side in old), solved[1], (side.rows for side in new), strict=True))
-    return Counter({Case(*case): tasks for case, tasks in cases.items()})  # type: ignore[arg-type]  # none is None
+    return Counter({Case(*case): tasks for case, tasks in cases.items()})

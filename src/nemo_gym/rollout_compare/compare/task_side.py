@@ -64,7 +64,7 @@ def side_of(table: Table, rows: Sequence[int], tolerance: float = REWARD_TOLERAN
     if not rows:
         return None
     rewards = [reward for row in rows if not isnan(reward := table.reward[row])]
-    masked_rows = sum(map(bool, map(table.masked.ids.__getitem__, rows)))
+    measured = [table.reward[row] for row in rows if not table.masked.ids[row]]
     return TaskSide(
         rows=len(rows),
         reward=_mean(rewards) if rewards else None,
@@ -73,15 +73,14 @@ def side_of(table: Table, rows: Sequence[int], tolerance: float = REWARD_TOLERAN
         mark=_first(table.agent_error, rows),
         failure_kind=_first(table.failure_kind, rows),
         solved=solved_of(rewards) if len(rewards) == len(rows) else None,
-        flaky=is_flaky(rewards, tolerance),
-        masked_rows=masked_rows,
-        measured_part=_measured_part(table, rows) if 0 < masked_rows < len(rows) else None,
+        flaky=is_flaky(measured, tolerance),
+        masked_rows=len(rows) - len(measured),
+        measured_part=_measured_part(measured) if 0 < len(measured) < len(rows) else None,
     )
 
 
-def _measured_part(table: Table, rows: Sequence[int]) -> Measured:
-    """The unmasked of rows of which some are masked."""
-    rewards = [table.reward[row] for row in rows if not table.masked.ids[row]]
+def _measured_part(rewards: Sequence[float]) -> Measured:
+    """What the unmasked of rows say of which some are masked."""
     return Measured(len(rewards), _mean(rewards), solved_of(rewards))
 
 

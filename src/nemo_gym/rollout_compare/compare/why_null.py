@@ -42,7 +42,7 @@ def _reasons(figures: Statistics) -> Iterator[tuple[str, Why]]:
     for name in ("on_these_tasks", "by_chance", "attempts"):
         yield name, repeated
     yield "without_agent_errors", Why.NO_AGENT_ERROR
-    yield "carried_by", Why.NO_LARGEST if figures.pass_fail else Why.CARRIED_BY_NONE
+    yield "carried_by", Why.NO_LARGEST if figures.pass_fail else Why.ONE_CHANGE if changed == 1 else Why.CARRIED_BY_NONE
     yield "wins_say", Why.WINS_AGREE
     yield "to_decide", _nothing_to_find(figures, no_spread)
     yield "chance_better", Why.ONE_TASK if figures.n == 1 else Why.NOT_BINARY_TASKS

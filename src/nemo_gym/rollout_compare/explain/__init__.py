@@ -5,11 +5,13 @@
 * `transcripts`: transcripts to where the agents parted
 * `steps`: both transcripts of a flip, side by side
 * `logs`: verifier logs on disk: found, judged safe, read from the end
+* `forms`: signatures that tell no cause
 * `triage`: single tests, signatures, clusters
 """
 
 from nemo_gym.rollout_compare.explain.evidence import Roots, any_output, source_text, tail_lines, verifier_output
 from nemo_gym.rollout_compare.explain.findings import explain_flips, with_findings
+from nemo_gym.rollout_compare.explain.forms import is_mere_form
 from nemo_gym.rollout_compare.explain.logs import LogRoots
 from nemo_gym.rollout_compare.explain.steps import with_steps
 from nemo_gym.rollout_compare.explain.transcripts import aligned, parted, transcript_of, with_transcripts
@@ -20,6 +22,7 @@ __all__ = [
     "aligned",
     "any_output",
     "explain_flips",
+    "is_mere_form",
     "parted",
     "source_text",
     "tail_lines",

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.explain.logs import LogRoots, LogUnavailable, read_found, read_log
-from nemo_gym.rollout_compare.producers import RowsAtHand, read_again
+from nemo_gym.rollout_compare.producers import MOST_CHARACTERS, RowsAtHand, read_again
 from nemo_gym.rollout_compare.schema import Evidence, Flip, Place, Row, Wanted
 from nemo_gym.rollout_compare.schema import Output as Said
 from nemo_gym.rollout_compare.text import one_line, states_left, without_escapes
@@ -24,9 +24,6 @@ _END_MARK = ">>>>> End Test Output"
 _DIFF = ("-", "@@", " ")
 _TRACE = re.compile(r"\++ ")
 _LINES_READ = 256
-
-#: Of a field no more than its end is read, as of a file: a text of short lines takes thirty times its size.
-_FIELD_CHARACTERS = 2 << 20
 
 Roots = Iterable[str | PathLike[str]]
 
@@ -99,8 +96,8 @@ def _output(said: Said, roots: LogRoots, lines: int) -> Output:
         except LogUnavailable as error:
             why = why or str(error)
     for field, text in said.texts:
-        cut = len(text) > _FIELD_CHARACTERS
-        end = text[-_FIELD_CHARACTERS:]
+        cut = len(text) > MOST_CHARACTERS
+        end = text[-MOST_CHARACTERS:]
         return Output(Evidence("field", field, unavailable=why), end, cut, said.logs, said.tests)
     return Output(Evidence(None, unavailable=why or nothing_said(said.fields)), None, False, said.logs, said.tests)
 

@@ -5,11 +5,10 @@ A run may still be growing meanwhile: that its file is no longer what it was is 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from nemo_gym.rollout_compare.producers import could_be_reward, read_again
+from nemo_gym.rollout_compare.producers import read_again
 from nemo_gym.rollout_compare.schema import CompareInputError, Record, Wanted
 from nemo_gym.rollout_compare.table import Column, Table
 
@@ -56,21 +55,6 @@ def values_of(table: Table, rows: Sequence[int], fields: Sequence[str]) -> dict[
         CompareInputError: A row can no longer be read.
     """
     return {row: record.values for row, record in _again(table, rows, Wanted(fields=tuple(fields)))}
-
-
-def rewards_meant(table: Table, most: int) -> tuple[tuple[str, int], ...]:
-    """The fields that could be meant as the reward, each with how many of the first rows carry it, most first.
-
-    Args:
-        table: A run of whose rows none has a reward.
-        most: So many rows are looked at.
-    """
-    rows = range(min(most, len(table)))
-    found: Counter[str] = Counter()
-    for _, record in read_again(list(map(table.place, rows)), Wanted(row=True), grown=True):
-        if not isinstance(record, Exception) and record.row is not None:
-            found.update(set(could_be_reward(record.row)))
-    return tuple(sorted(found.items(), key=lambda one: (-one[1], one[0])))
 
 
 def _again(table: Table, rows: Sequence[int], wanted: Wanted) -> Iterator[tuple[int, Record]]:

@@ -1,9 +1,10 @@
-"""What an error says where no field tells tasks apart: what the file may be, or which other fields may be the key."""
+"""What an error says where no field tells tasks, or groups of them, apart: which other fields may be meant."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from msgspec import Struct
@@ -12,7 +13,7 @@ from nemo_gym.rollout_compare.join.asked import count_fields
 from nemo_gym.rollout_compare.producers import dig, read_again
 from nemo_gym.rollout_compare.schema import CompareInputError, Place, Row, Side, Wanted
 from nemo_gym.rollout_compare.table import Table
-from nemo_gym.rollout_compare.text import counted, first_of
+from nemo_gym.rollout_compare.text import close_to, counted, first_of
 
 #: How much of each run is looked at: so many rows, and no more than so many bytes of them.
 MOST_ROWS = 10_000
@@ -101,6 +102,36 @@ def no_key(table: Table, tables: Mapping[Side, Table], *, by_index: bool) -> Com
         f"(of {counted(rows, 'row')}: {', '.join(found)}); {hints}"
         + (f"; --key {table.fields.index} is right if both runs read the same inputs file" if by_index else "")
     )
+
+
+def no_such_field(tables: Mapping[Side, Table], field: str, option: str) -> CompareInputError:
+    """Say that no task has the field by which tasks are to be told apart, which one may be meant, and which there are.
+
+    Args:
+        tables: Both runs; the first row of each is looked at.
+        field: The field, as a dotted path.
+        option: The option that names it.
+    """
+    rows = [_whole(table.place(0)) for table in tables.values() if len(table)]
+    named = dict.fromkeys(path for row in rows for path in islice(_values_in(row), MOST_ROWS))
+    last_names = {path.rpartition(".")[2]: path for path in reversed(named)}
+    last = field.rpartition(".")[2]
+    close = close_to(field, list(named)) or [last_names[one] for one in close_to(last, list(last_names))]
+    meant = "".join(f"; did you mean {one}?" for one in close)
+    there = first_of(sorted(named, key=lambda path: path.count(".")), _SHOWN_FIELDS)
+    fields = f" (fields: {there})" if named else ""
+    return CompareInputError(f"{option} {field}: no task has such a field in its first row{meant}{fields}")
+
+
+def _values_in(row: Mapping[str, Any], at: str = "") -> Iterator[str]:
+    """The dotted paths of all texts, numbers, true and false in a row; of names with a dot there is none."""
+    for name, value in row.items():
+        if "." in name:
+            continue
+        if isinstance(value, Mapping):
+            yield from _values_in(value, f"{at}{name}.")
+        elif isinstance(value, str | int | float):
+            yield f"{at}{name}"
 
 
 def _whole(place: Place) -> Row:

@@ -77,13 +77,15 @@ from nemo_gym.rollout_compare.producers.openai_evals import OPENAI_EVALS
 from nemo_gym.rollout_compare.producers.openhands import OPENHANDS
 from nemo_gym.rollout_compare.producers.promptfoo import PROMPTFOO
 from nemo_gym.rollout_compare.producers.recognize import producer_of
-from nemo_gym.rollout_compare.producers.scores import could_be_reward
+from nemo_gym.rollout_compare.producers.row_format import MOST_CHARACTERS
+from nemo_gym.rollout_compare.producers.scores import could_be_reward, to_choose_from
 from nemo_gym.rollout_compare.producers.swebench import SWEBENCH
 from nemo_gym.rollout_compare.producers.tables import TABLE
 from nemo_gym.rollout_compare.producers.terminal_bench import TERMINAL_BENCH
 from nemo_gym.rollout_compare.producers.verifiers import VERIFIERS
 
 __all__ = [
+    "MOST_CHARACTERS",
     "PRODUCERS",
     "Failures",
     "LocatedRun",
@@ -106,6 +108,7 @@ __all__ = [
     "read_again",
     "task_id_of",
     "tasksets_of",
+    "to_choose_from",
     "together",
     "would_hold",
 ]

@@ -13,7 +13,14 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import astuple
 
-from nemo_gym.rollout_compare.producers.json_rows import REFUSALS, FastDecoder, RowDecoder, dig, parse_object
+from nemo_gym.rollout_compare.producers.json_rows import (
+    REFUSALS,
+    FastDecoder,
+    RowDecoder,
+    dig,
+    parse_object,
+    parse_value,
+)
 from nemo_gym.rollout_compare.schema import Row
 
 #: What is remembered of texts of objects, in bytes: they are forgotten together when there are more.
@@ -186,4 +193,4 @@ def _value(written: memoryview) -> Any:
     if len(written) > _MOST_REMEMBERED:
         with suppress(*REFUSALS):
             return msgspec.json.decode(written)
-    return parse_object(b'{"":%b}' % bytes(written))[""]
+    return parse_value(written)

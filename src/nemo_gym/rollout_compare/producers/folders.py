@@ -19,7 +19,7 @@ from nemo_gym.rollout_compare.producers.json_lines import decoder_for
 from nemo_gym.rollout_compare.producers.json_rows import NotAnObject, RowDecoder, dig, parse_object
 from nemo_gym.rollout_compare.producers.rewards import Main
 from nemo_gym.rollout_compare.producers.trials import Asked, Told, Trial, TrialReader, listed, record_of
-from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fields, Place, Record, Wanted
+from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fields, Place, Record, Row, Wanted
 from nemo_gym.rollout_compare.text import first_of
 
 #: The results of so many trials are decoded together.
@@ -92,6 +92,10 @@ class Trials(Struct, frozen=True):
     def doubt(self) -> str | None:
         """A run of trials without a reward is a run all the same."""
         return None
+
+    def metrics_in(self, row: Row) -> Iterable[str]:
+        """The metrics that can be chosen as the reward, of an attempt read again."""
+        return self.reader.metrics(row)
 
     def pieces(self, piece_bytes: int) -> list[Slice]:
         """The trials in slices of about so many bytes; those of one group are never parted."""

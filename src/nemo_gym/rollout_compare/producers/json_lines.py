@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
+from msgspec import Raw
+
 from nemo_gym.rollout_compare.files import (
     Block,
     Line,
@@ -47,6 +49,8 @@ def decoder_for(paths: tuple[str, ...], kinds: tuple[tuple[str, Any], ...] = ())
 def rows_decoder(form: RowFormat, fields: tuple[str, ...], reward: str | None = None) -> RowDecoder | BesideDecoder:
     """What gives the values that `RowFormat.batch` takes: those at the format's paths, then those at the fields.
 
+    What the verifier said is taken as it is written: of all rows no more is asked than whether there is any.
+
     Args:
         form: The format.
         fields: The fields that may still be the key.
@@ -54,7 +58,12 @@ def rows_decoder(form: RowFormat, fields: tuple[str, ...], reward: str | None = 
     """
     first, *others = form.paths
     paths = (reward or first, *others, *fields)
-    return BesideDecoder(paths, dict(form.extras.kinds), form.extras.beside) if form.extras else RowDecoder(paths)
+    said = {path for path in (*form.output_fields, *form.tests) if paths.count(path) == 1}
+    inside = [path for path in paths if path not in said]
+    kinds = {path: Raw for path in said if not any(other.startswith(f"{path}.") for other in inside)}
+    if form.extras:
+        return BesideDecoder(paths, {**kinds, **dict(form.extras.kinds)}, form.extras.beside)
+    return RowDecoder(paths, kinds)
 
 
 class JsonLines(OneFile, frozen=True):

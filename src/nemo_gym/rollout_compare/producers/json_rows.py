@@ -8,6 +8,7 @@ by the same paths.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import repeat
@@ -93,6 +94,35 @@ def dig(value: object, names: Sequence[str]) -> Any:
             return None
         value = value.get(name)
     return value
+
+
+#: A place in a text as it is written where no escape is cut: the longest is `\\ud83d\\ude00`.
+_OUTSIDE_ESCAPES = re.compile(rb"[^\\]{12}(?=[^\x80-\xbf])", re.DOTALL)
+
+
+def parse_value(written: bytes | memoryview) -> Any:
+    """The value of a field that was taken as it is written, by the plain decoder."""
+    return parse_object(b'{"":%b}' % bytes(written))[""]
+
+
+def end_of_text(written: memoryview, most: int) -> str:
+    """A text as it is written in JSON; of one with more than `most` characters as many at its end, or somewhat more."""
+    size = 2 * most
+    while (cut := len(written) - size) > 0 and (found := _OUTSIDE_ESCAPES.search(written, cut)):
+        end = bytearray(b'"')
+        end += written[found.end() :]
+        text = _text(end)
+        if len(text) > most:
+            return text
+        size *= 4
+    return _text(written)
+
+
+def _text(written: bytearray | memoryview) -> str:
+    try:
+        return msgspec.json.decode(written, type=str)
+    except REFUSALS:
+        return str(parse_value(bytes(written)))
 
 
 class RowDecoder:

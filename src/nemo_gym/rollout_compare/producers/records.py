@@ -182,6 +182,10 @@ class RecordsFile(JsonLines, frozen=True):
         """What its producer writes is a run, even without any reward."""
         return None
 
+    def metrics_in(self, row: Row) -> Iterable[str]:
+        """The metrics that can be chosen as the reward, of an attempt read again."""
+        return self.reader.metrics(row)
+
     def label(self, row: Row, key: str | None) -> str:
         """What a record's task is called in messages."""
         return label_in(self.reader, row, key)

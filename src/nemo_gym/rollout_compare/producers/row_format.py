@@ -7,10 +7,11 @@ from array import array
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from nemo_gym.rollout_compare.files import Input
 from nemo_gym.rollout_compare.producers.beside import Beside
+from nemo_gym.rollout_compare.producers.json_rows import end_of_text, parse_value
 from nemo_gym.rollout_compare.schema import (
     Batch,
     Fields,
@@ -24,6 +25,10 @@ from nemo_gym.rollout_compare.schema import (
     attempt_parts,
     identities_of,
 )
+
+#: Of a field no more than so many characters at its end are looked at, as of a file: a text of short lines takes thirty
+#: times its size.
+MOST_CHARACTERS = 2 << 20
 
 Texts = Sequence[str | None]
 
@@ -209,7 +214,10 @@ class RowFormat(Struct, frozen=True):
 
     def kinds_for(self, wanted: Wanted) -> tuple[tuple[str, Any], ...]:
         """What of the values at `paths_for` need not be built whole."""
-        return self.answer_kinds if wanted.answer and not wanted.transcript and not wanted.fields else ()
+        if wanted.fields:  # one of them may be, or lie in, what is not built
+            return ()
+        outputs = tuple((path, Raw) for path in self.outputs) if wanted.output else ()
+        return (*outputs, *(self.answer_kinds if wanted.answer and not wanted.transcript else ()))
 
     def record(self, values: Sequence[Any], wanted: Wanted, row: Row | None) -> Record:
         """What was wanted of a row, by its values at `paths_for`."""
@@ -248,7 +256,20 @@ class RowFormat(Struct, frozen=True):
 
 
 def _text(value: Any, *, as_json: bool) -> str:
-    """What a field says as text: an object or list as JSON, where it may be one; "" if it says nothing."""
+    """What a field says as text: an object or list as JSON, where it may be one; "" if it says nothing.
+
+    Of a very long value no more than its end is made: of an object as it is written.
+    """
+    if isinstance(value, Raw):
+        written = memoryview(value)
+        if bytes(written[:1]) == b'"':
+            value = end_of_text(written, MOST_CHARACTERS)
+        elif not as_json or not _says(value):
+            return ""
+        elif len(written) > 4 * MOST_CHARACTERS:  # so many bytes are too many characters
+            return str(written[-4 * MOST_CHARACTERS - 1 :], "utf-8", "replace")
+        else:
+            value = parse_value(written)
     if isinstance(value, str):
         return "" if value.isspace() else value
     return (
@@ -258,7 +279,15 @@ def _text(value: Any, *, as_json: bool) -> str:
 
 def _any_said(columns: Sequence[Sequence[Any]], rows: int) -> bytes:
     """For each row 1 if any of the columns has a value, else 0."""
-    said = [column for column in columns if column.count(None) < len(column)]
+    said = [column for column in columns if rows and (_says(column[0]) or column.count(column[0]) < rows)]
     if not said:
         return bytes(rows)
-    return bytes(any(value is not None for value in values) for values in zip(*said, strict=True))
+    return bytes(any(map(_says, values)) for values in zip(*said, strict=True))
+
+
+def _says(value: Any) -> bool:
+    """Whether a field has a value, which may be as it is written."""
+    return value is not None and not (isinstance(value, Raw) and memoryview(value) in _NOTHING_WRITTEN)
+
+
+_NOTHING_WRITTEN = (b"", b"null")

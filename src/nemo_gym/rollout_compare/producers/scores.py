@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from nemo_gym.rollout_compare.text import first_of, many
+from nemo_gym.rollout_compare.text import first_of, many, one_line
 
 #: A score under other names, best known first.
 SCORES = (
@@ -36,6 +36,7 @@ _DEEPEST = 4
 _LAST_CHARACTERS = 1 << 12
 _LONG = 1 << 14
 MOST_LISTED = 20
+_MOST_SHOWN = 80
 
 _SCORE_WORDS = {*SCORES, *GROUPS, "reward", "reward_components", "test_result"}
 
@@ -60,11 +61,16 @@ def shown(value: Any, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
 
 
+def there_are(names: Iterable[str]) -> str:
+    """The names that there are, as the end of a message: `(there are: a, b)`."""
+    return f"(there are: {', '.join(one_line(name, _MOST_SHOWN) for name in names) or 'none'})"
+
+
 def to_choose_from(names: Iterable[str], noun: str) -> str:
     """What the reward may be, by every name on every row: the names with how many rows carry each, most first."""
     ordered = sorted(Counter(names).items(), key=lambda item: (-item[1], item[0]))
-    named = [f"{name} ({many(count, noun)})" for name, count in ordered]
-    return f"--reward NAME takes one of: {first_of(named, MOST_LISTED) or 'none'}"
+    named = [f"{one_line(name, _MOST_SHOWN)} ({many(count, noun)})" for name, count in ordered[: MOST_LISTED + 1]]
+    return f"--reward NAME takes one of: {first_of(named, MOST_LISTED, len(ordered)) or 'none'}"
 
 
 def last_line(text: str, most: int = 120) -> str:

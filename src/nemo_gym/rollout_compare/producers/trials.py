@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
@@ -89,6 +89,10 @@ class TrialReader(Protocol):
 
     def main(self, run: Trials) -> Main:
         """The run's main metric."""
+        ...
+
+    def metrics(self, row: Mapping[str, Any]) -> Iterable[str]:
+        """The metrics of a result, for the message that none is the chosen one."""
         ...
 
     def group(self, trial: Trial) -> str:

@@ -13,19 +13,24 @@ Verdict = tuple[float | None, str | None]
 """The reward as a finite number, or None and why there is none."""
 
 
-def own_reward(value: Any) -> Verdict:
-    """The producer's main metric, which is to be a number.
+def own_reward(value: Any, name: str = "reward") -> Verdict:
+    """The producer's main metric, which is to be a number, null or absent.
+
+    Args:
+        value: What the record says.
+        name: What the record calls it, for messages.
 
     Raises:
-        CompareInputError: It is anything else: such a producer is broken, and nobody guesses what it meant.
+        CompareInputError: It is anything else, true and false among them: such a producer is broken, and nobody
+            guesses what it meant.
     """
     if value is None:
         return None, "no reward"
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise CompareInputError(f"reward {shown(value)} is not a number")
+        raise CompareInputError(f"{name} {shown(value)} is not a number")
     number = number_of(value)
     if number is None and not isinstance(value, float):
-        raise CompareInputError(f"reward {shown(value)} is not a number that a double holds")
+        raise CompareInputError(f"{name} {shown(value)} is not a number that a double holds")
     return (number, None) if number is not None else (None, f"non-finite reward ({value})")
 
 

@@ -4,6 +4,7 @@
 * `summary`: the JSON summary
 * `facts`: what the summary's other keys say in words, as facts
 * `frames`: one row a task: tables, data frames, notebooks
+* `gate`: the gate's rules in words
 * `html`: the page
 * `jsonschema`: the schema of the JSON summary
 * `junit`: JUnit XML
@@ -18,11 +19,13 @@
 from __future__ import annotations
 
 from nemo_gym.rollout_compare.explain import Roots, explain_flips
+from nemo_gym.rollout_compare.report.gate import told_gate
 from nemo_gym.rollout_compare.report.renderers import RENDERERS
 from nemo_gym.rollout_compare.report.summary import summary_dict, summary_lines, summary_schema
 from nemo_gym.rollout_compare.report.terminal.color import colored
 from nemo_gym.rollout_compare.report.terminal.flips import by_size
 from nemo_gym.rollout_compare.report.terminal.text import Shown, report_lines
+from nemo_gym.rollout_compare.report.terminal.wrapped import wrapped
 from nemo_gym.rollout_compare.schema import DEFAULT_TAIL, CompareResult
 
 __all__ = [
@@ -35,6 +38,8 @@ __all__ = [
     "summary_dict",
     "summary_lines",
     "summary_schema",
+    "told_gate",
+    "wrapped",
 ]
 
 

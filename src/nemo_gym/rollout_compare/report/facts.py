@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -29,7 +29,7 @@ class SideFacts(Struct, frozen=True):
         mask: Why its first masked row does not count; null without one.
         mark: Its first agent error; null without one.
         solved: How many rows have the reward 1, where every row's is 0 or 1; else null.
-        flaky: Whether its rows disagree.
+        flaky: Whether its measured rows disagree.
         masked_rows: How many rows are masked.
         measured_part: The measured rows where others are masked; null where all or none are masked.
     """
@@ -45,6 +45,20 @@ class SideFacts(Struct, frozen=True):
     measured_part: Measured | None
 
 
+class GroupFacts(Struct, frozen=True):
+    """What a field says of each task, by which tasks are grouped or related.
+
+    Attributes:
+        field: The field.
+        values: Its values.
+        tasks: For each of `tasks` its value's position in `values`, from 0.
+    """
+
+    field: str
+    values: list[str]
+    tasks: list[Count]
+
+
 class Facts(Struct, frozen=True):
     """What the other keys say in words or not at all, for programs.
 
@@ -56,6 +70,7 @@ class Facts(Struct, frozen=True):
         anonymous: How many failures that name no task stand at the end of `tasks`.
         notes: The notes as kinds with their numbers and names.
         sides: The sides of which there is more to say than `tasks` does.
+        groups: The fields by which tasks are grouped or related.
     """
 
     old_rows: Count
@@ -65,6 +80,7 @@ class Facts(Struct, frozen=True):
     anonymous: Count
     notes: list[Note]
     sides: list[SideFacts]
+    groups: list[GroupFacts]
 
 
 class TranscriptSummary(Struct, frozen=True):
@@ -93,7 +109,15 @@ def facts_of(result: CompareResult) -> Facts:
         result.anonymous,
         list(result.notes),
         list(_sides(result)),
+        [group_facts(field, values) for field, values in result.groups.items()],
     )
+
+
+def group_facts(field: str, values: Sequence[str]) -> GroupFacts:
+    """A field's values, each once, and which of them each task has."""
+    places: dict[str, int] = {}
+    tasks = [places.setdefault(value, len(places)) for value in values]
+    return GroupFacts(field, list(places), tasks)
 
 
 def _sides(result: CompareResult) -> Iterator[SideFacts]:

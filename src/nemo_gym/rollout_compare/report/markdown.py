@@ -12,12 +12,20 @@ from html import escape
 from typing import Final
 
 from nemo_gym.rollout_compare.explain import source_text as evidence_source
+from nemo_gym.rollout_compare.report.gate import told_gate
 from nemo_gym.rollout_compare.report.notes import TASKS_IN_JSON_ONLY, note_message, note_names
-from nemo_gym.rollout_compare.report.terminal.changes import change_lines, cost_lines, parted_lines
+from nemo_gym.rollout_compare.report.terminal.changes import (
+    CHANGES_TITLE,
+    COST_TITLE,
+    changed_settings,
+    cost_texts,
+    parted_text,
+)
 from nemo_gym.rollout_compare.report.terminal.decision import decision_text
-from nemo_gym.rollout_compare.report.terminal.difference import difference_lines, repeats_text
-from nemo_gym.rollout_compare.report.terminal.flips import by_size
-from nemo_gym.rollout_compare.report.terminal.masked import masked_line
+from nemo_gym.rollout_compare.report.terminal.difference import difference_sentences, repeats_text
+from nemo_gym.rollout_compare.report.terminal.flips import by_size, common_causes, same_form
+from nemo_gym.rollout_compare.report.terminal.groups import subset_lines
+from nemo_gym.rollout_compare.report.terminal.masked import masked_text
 from nemo_gym.rollout_compare.report.terminal.provenance import source_text
 from nemo_gym.rollout_compare.report.terminal.text import join_lines
 from nemo_gym.rollout_compare.report.terminal.words import LABEL_LIMIT, TASKS_NAMED, counted
@@ -64,11 +72,10 @@ def _size(lines: Sequence[str]) -> int:
 def _sections(result: CompareResult, title: str) -> Iterator[tuple[str, list[list[str]]]]:
     """Each section: what it counts, empty where it is not folded; its head, then its blocks."""
     yield "", [list(_head(result, title))]
-    changed = [*change_lines(result), *cost_lines(result)]
+    changed = [*_changed(result)]
     if changed:
-        told = [f"**{line[3:]}**" if line.startswith("## ") else f"* {code(line.strip())}" for line in changed if line]
-        yield "line", [_fold("What else changed, and what it cost"), *([line] for line in told)]
-    common = [cluster for cluster in result.clusters if len(cluster.tasks) > 1]
+        yield "line", [_fold("What else changed, and what it cost"), *([line] for line in changed)]
+    common = common_causes(result.clusters)
     if common:
         blocks = [[f"* {_company(one)}: {code(one.signature)}<br>{_listed(one.tasks)}"] for one in common]
         yield "cause", [_fold(f"Flips with the same cause ({len(common)})"), *blocks]
@@ -83,7 +90,7 @@ def _sections(result: CompareResult, title: str) -> Iterator[tuple[str, list[lis
     if masked:
         yield (
             "masked task",
-            [_fold(f"Masked ({len(masked)})"), *([f"* {code(masked_line(one)[2:])}"] for one in masked)],
+            [_fold(f"Masked ({len(masked)})"), *([f"* {code(masked_text(one))}"] for one in masked)],
         )
     missing = result.by_category(Category.MISSING)
     if missing:
@@ -91,6 +98,14 @@ def _sections(result: CompareResult, title: str) -> Iterator[tuple[str, list[lis
         yield "missing task", [_fold(f"Missing ({len(missing)})"), *lines]
     notes = [[f"* {_note(note)}"] for note in result.notes]
     yield "note", [_fold("What was compared"), list(_about(result)), *notes]
+
+
+def _changed(result: CompareResult) -> Iterator[str]:
+    costs = [line for told in cost_texts(result) for line in told]
+    for title, lines in ((CHANGES_TITLE, list(changed_settings(result))), (COST_TITLE, costs)):
+        if lines:
+            yield f"**{title}**"
+            yield from (f"* {code(line)}" for line in lines)
 
 
 def _head(result: CompareResult, title: str) -> Iterator[str]:
@@ -105,23 +120,24 @@ def _head(result: CompareResult, title: str) -> Iterator[str]:
         f"| {counts['missing']} |"
     )
     yield ""
-    told = list(difference_lines(result))[3:]
-    table = [line for line in told if line.startswith(("  ", "by "))]
-    yield from (f"* {plain(line)}" for line in told if line not in table)
+    figures = result.statistics
+    table = list(subset_lines(figures)) if figures else []
+    yield from (f"* {plain(line)}" for line in (difference_sentences(result, figures) if figures else ()))
     more = [f"... and {counted(len(table) - _TABLE_LINES, 'more line')}"] if len(table) > _TABLE_LINES else []
     if table:
         yield from ["", *_block([*table[:_TABLE_LINES], *more])]
     yield ""
-    if result.gate:
-        broken = [rule for rule in result.gate if rule.tripped]
-        rules = ", ".join(f"{code(rule.rule)} ({code(str(rule.value))})" for rule in broken or result.gate)
+    gate = told_gate(result)
+    if gate:
+        broken = [rule for rule in gate if rule.tripped]
+        rules = ", ".join(f"{code(rule.rule)} ({code(str(rule.value))})" for rule in broken or gate)
         yield f"**Gate: {'broken' if broken else 'passed'}**: {rules}"
         yield ""
 
 
 def _company(cluster: Cluster) -> str:
     told = ((cluster.old_wins, "lost"), (cluster.new_wins, "won"))
-    return ", ".join(f"{number} {fate}" for number, fate in told if number)
+    return ", ".join(f"{number} {fate}" for number, fate in told if number) + same_form(cluster)
 
 
 def _about(result: CompareResult) -> Iterator[str]:
@@ -149,7 +165,7 @@ def _flip(flip: Flip) -> Iterator[str]:
         if facts.agent_error:
             yield f"* {side} agent error: {code(facts.agent_error)}"
     if flip.parted:
-        yield f"* {code(' '.join(line.strip() for line in parted_lines(flip.parted)), 500)}"
+        yield f"* {code(parted_text(flip.parted), 500)}"
     yield from _tests(flip.tests)
     assert task.loser
     evidence = flip.evidence(task.loser)

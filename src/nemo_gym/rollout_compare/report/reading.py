@@ -11,7 +11,7 @@ from time import strptime
 
 from msgspec import ValidationError, convert
 
-from nemo_gym.rollout_compare.report.facts import SideFacts, side_of
+from nemo_gym.rollout_compare.report.facts import GroupFacts, SideFacts, side_of
 from nemo_gym.rollout_compare.report.shape import (
     ChangeSummary,
     FlipSummary,
@@ -117,6 +117,7 @@ def result_of(summary: Summary, path: Path) -> CompareResult:
         transcripts={
             one.task: Transcripts(tuple(one.old), tuple(one.new), tuple(one.rows)) for one in summary.transcripts
         },
+        groups={group.field: _values(group, len(tasks)) for group in facts.groups},
         rows_at_hand=False,
     )
 
@@ -126,6 +127,12 @@ _COUNTED = ("old_rows", "new_rows", "old_masked_rows", "new_masked_rows", "anony
 
 def _side(side: SideSummary | None, facts: SideFacts | None) -> TaskSide | None:
     return None if side is None else side_of(side.reward, side.rows, side.failure_kind, facts)
+
+
+def _values(group: GroupFacts, tasks: int) -> list[str]:
+    if len(group.tasks) != tasks or max(group.tasks, default=-1) >= len(group.values):
+        raise ValidationError(f"`groups` does not give a value of {group.field!r} for each task")
+    return [group.values[place] for place in group.tasks]
 
 
 def _flip(flip: FlipSummary, by_label: dict[str, TaskComparison], place: Place) -> Flip:
@@ -142,6 +149,7 @@ def _flip(flip: FlipSummary, by_label: dict[str, TaskComparison], place: Place) 
         repeats=_repeats(flip.repeats) if flip.repeats else None,
         same_answer=flip.same_answer,
         parted=flip.parted,
+        settings=tuple(flip.settings),
     )
 
 

@@ -19,6 +19,7 @@ from nemo_gym.rollout_compare.schema import (
     Parted,
     Probability,
     Rule,
+    Setting,
     Statistics,
     TestChanges,
     Truncated,
@@ -179,6 +180,7 @@ class FlipSummary(Struct, frozen=True):
         repeats: Attempts that solved it; null unless both sides have two rows or more, all 0 or 1.
         same_answer: Whether both sides end in the same answer, so that the verifier disagrees with itself.
         parted: Where the agents parted; null where a transcript is missing, and after the first 100 flips.
+        settings: The settings in which its two attempts differ, what matters most first.
     """
 
     task: str
@@ -191,6 +193,7 @@ class FlipSummary(Struct, frozen=True):
     repeats: RepeatsSummary | None
     same_answer: bool
     parted: Parted | None
+    settings: list[Setting]
 
 
 class Gate(Struct, frozen=True):

@@ -107,6 +107,7 @@ def _flip(flip: Flip) -> FlipSummary:
         repeats=_repeats(flip.repeats) if flip.repeats else None,
         same_answer=flip.same_answer,
         parted=flip.parted,
+        settings=list(flip.settings),
     )
 
 

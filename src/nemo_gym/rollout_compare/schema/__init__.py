@@ -20,7 +20,7 @@
 """
 
 from nemo_gym.rollout_compare.schema.batch import Batch, Direction, Output, Place, Record, Source, Step, Wanted, no_rows
-from nemo_gym.rollout_compare.schema.changes import Carrier, Change, Cost, Parted, Ratio, Truncated
+from nemo_gym.rollout_compare.schema.changes import Carrier, Change, Cost, Parted, Ratio, Setting, Truncated
 from nemo_gym.rollout_compare.schema.errors import CompareInputError, Fault
 from nemo_gym.rollout_compare.schema.figures import Count, Evidence, JoinCheck, Probability, Rule, TestChanges, TestRate
 from nemo_gym.rollout_compare.schema.identity import (
@@ -140,6 +140,7 @@ __all__ = [
     "Rule",
     "RunSource",
     "Selection",
+    "Setting",
     "Side",
     "SignificanceTest",
     "Source",

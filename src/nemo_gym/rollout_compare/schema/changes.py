@@ -36,6 +36,20 @@ class Change(Struct, frozen=True):
     first_difference: int | None = None
 
 
+class Setting(Struct, frozen=True):
+    """A setting in which two attempts differ.
+
+    Attributes:
+        field: The setting.
+        old: Its value in the old attempt; a long text is its length and a hash.
+        new: Its value in the new attempt.
+    """
+
+    field: str
+    old: str
+    new: str
+
+
 class Ratio(Struct, frozen=True):
     """How many times of the old side's cost the new side's is, task by task.
 

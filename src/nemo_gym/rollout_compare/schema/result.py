@@ -10,7 +10,7 @@ from typing import Any, Self
 from msgspec import Struct
 
 from nemo_gym.rollout_compare.schema.batch import Place
-from nemo_gym.rollout_compare.schema.changes import Change, Cost, Parted, Truncated
+from nemo_gym.rollout_compare.schema.changes import Change, Cost, Parted, Setting, Truncated
 from nemo_gym.rollout_compare.schema.figures import Evidence, JoinCheck, Rule, TestChanges
 from nemo_gym.rollout_compare.schema.notes import Note
 from nemo_gym.rollout_compare.schema.provenance import Provenance
@@ -86,6 +86,7 @@ class Flip(Struct, frozen=True):
         repeats: The flip seen through its attempts, None unless both runs have several, all of them 0 or 1.
         same_answer: Whether both rows end in the same answer, so that the verifier disagrees with itself.
         parted: Where the agents parted; None where it was not looked up, or a transcript is missing.
+        settings: The settings in which its two rows differ, what matters most first.
     """
 
     comparison: TaskComparison
@@ -97,6 +98,7 @@ class Flip(Struct, frozen=True):
     repeats: Repeats | None = None
     same_answer: bool = False
     parted: Parted | None = None
+    settings: tuple[Setting, ...] = ()
 
     def __repr__(self) -> str:
         """A line: the task, who wins, and the signature where it is known."""
@@ -148,6 +150,7 @@ class CompareResult(Struct, frozen=True):
         changes: Those that differ.
         costs: What the runs cost, by each measure that both tell.
         truncated: How many answers a limit cut off, None where neither run tells.
+        groups: By the name of a field that groups or relates tasks its value for each of `tasks`.
     """
 
     tasks: Sequence[TaskComparison]
@@ -176,6 +179,7 @@ class CompareResult(Struct, frozen=True):
     changes: tuple[Change, ...] = ()
     costs: tuple[Cost, ...] = ()
     truncated: Truncated | None = None
+    groups: Mapping[str, Sequence[str]] = {}
 
     def by_category(self, category: Category | str) -> list[TaskComparison]:
         """The tasks of one category, in the order of `tasks`."""

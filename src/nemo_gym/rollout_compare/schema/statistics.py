@@ -69,10 +69,12 @@ class CarriedBy(Struct, frozen=True):
     Attributes:
         task: Its label.
         delta_without: Delta without it.
+        verdict_without: The outcome in a word without it.
     """
 
     task: str
     delta_without: float
+    verdict_without: Verdict
 
 
 class Estimate(Struct, frozen=True):

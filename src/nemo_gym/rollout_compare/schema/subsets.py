@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from nemo_gym.rollout_compare.schema.verdicts import Why
+
 
 class Subset(Struct, frozen=True):
     """The tasks of one group.
@@ -36,12 +38,14 @@ class Subsets(Struct, frozen=True):
         field: The field whose values tell the groups apart.
         groups: The groups, largest first, the small ones together at the end.
         p_value: Cochran's Q: were delta the same in every group, how often would the groups differ at least so much?
-            None with a single group.
+            None with a single group, or where every task changed by the same amount.
+        why_null: Why p_value is None, where it is.
     """
 
     field: str
     groups: tuple[Subset, ...]
     p_value: float | None
+    why_null: Why | None = None
 
 
 class Clustered(Struct, frozen=True):

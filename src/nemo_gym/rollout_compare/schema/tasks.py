@@ -49,7 +49,7 @@ class TaskSide(Struct, frozen=True, gc=False):
         mark: Why its result is doubtful, the first agent error of its rows; else None.
         failure_kind: The first failure kind among the unmasked rows, else None.
         solved: How many rows have the reward 1, where every row's is 0 or 1; else None. Where lower is better: 0.
-        flaky: Whether its rows disagree.
+        flaky: Whether its measured rows disagree.
         masked_rows: How many of the rows are masked.
         measured_part: The measured rows where others are masked; None where all or none are masked.
     """

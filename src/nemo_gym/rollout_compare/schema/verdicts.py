@@ -58,10 +58,12 @@ class Why(StrEnum):
     NOT_ASKED = "not asked for"
     NO_AGENT_ERROR = "no flip has an agent error"
     NO_LARGEST = "no single task changed more than every other"
+    ONE_CHANGE = "one task alone changed"
     CARRIED_BY_NONE = "leaving out the largest change changes nothing"
     WINS_AGREE = "the wins alone say nothing else"
     DECIDED = "there is nothing left to decide"
     NOTHING_TO_FIND = "the difference to find is 0"
+    ONE_GROUP = "all tasks are in one group"
     FEW_GROUPS = "it takes six groups or more"
     FEW_TASKS = "it takes ten tasks or more"
 

@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING
 
 from nemo_gym.rollout_compare.text.sizes import MB, MOST_LINE_BYTES, PAGE_MB, bytes_of, size_text
 from nemo_gym.rollout_compare.text.terminal import encodable, json_line, one_line, several_lines, without_escapes
-from nemo_gym.rollout_compare.text.words import MEASURES, counted, first_of, many, mark_text, mask_text, masked_text
+from nemo_gym.rollout_compare.text.words import (
+    MEASURES,
+    close_to,
+    counted,
+    did_you_mean,
+    first_of,
+    many,
+    mark_text,
+    mask_text,
+    masked_text,
+)
 
 if TYPE_CHECKING:
     from nemo_gym.rollout_compare.text.folding import folded
@@ -34,7 +44,9 @@ __all__ = [
     "PAGE_MB",
     "PlainText",
     "bytes_of",
+    "close_to",
     "counted",
+    "did_you_mean",
     "encodable",
     "first_of",
     "folded",

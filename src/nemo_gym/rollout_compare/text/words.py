@@ -56,6 +56,19 @@ def many(number: int, noun: str) -> str:
     return counted(number, noun).replace(str(number), f"{number:,}", 1)
 
 
+def did_you_mean(word: str, known: Sequence[str]) -> str:
+    """A suggestion for a mistyped word, or nothing."""
+    return "".join(f"; did you mean {close}?" for close in close_to(word, known))
+
+
+def close_to(word: str, known: Sequence[str]) -> list[str]:
+    """The known word that is most like a mistyped one, if any is; the dashes of an option make it like no other."""
+    import difflib
+
+    bare = {one.lstrip("-"): one for one in known}
+    return [bare[close] for close in difflib.get_close_matches(word.lstrip("-"), bare, n=1)]
+
+
 def first_of(names: Sequence[str], most: int = 10, total: int = 0) -> str:
     """The first names, and how many more there are: `a, b and 3 more`.
 

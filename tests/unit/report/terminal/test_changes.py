@@ -13,7 +13,7 @@ from nemo_gym.rollout_compare.report.terminal.changes import (
     change_text,
     cost_lines,
     parted_lines,
-    settings_lines,
+    settings_parts,
 )
 from nemo_gym.rollout_compare.schema import Carrier, CompareResult, Ratio, setting_text, summed_up
 
@@ -94,15 +94,17 @@ def test_the_section_has_15_lines_at_most() -> None:
     ("compared", "lines"),
     [
         ((), []),
-        (("model",), ["settings: no difference in model"]),
-        (tuple("abcdefg"), ["settings: no difference in a, b, c, d, e and 2 more"]),
+        (("model",), [("settings", "no difference in model")]),
+        (tuple("abcdefg"), [("settings", "no difference in a, b, c, d, e and 2 more")]),
     ],
 )
-def test_without_a_difference_it_is_said_what_was_compared(compared: tuple[str, ...], lines: list[str]) -> None:
-    assert list(settings_lines(replace(NOTHING, settings_compared=compared))) == lines
+def test_without_a_difference_it_is_said_what_was_compared(
+    compared: tuple[str, ...], lines: list[tuple[str, str]]
+) -> None:
+    assert list(settings_parts(replace(NOTHING, settings_compared=compared))) == lines
     assert list(change_lines(replace(NOTHING, settings_compared=compared))) == []
     changed = replace(NOTHING, settings_compared=compared, changes=(change("x", {"1": 1}, {"2": 1}),))
-    assert list(settings_lines(changed)) == []
+    assert list(settings_parts(changed)) == []
 
 
 def costing(*costs: Cost, truncated: Truncated | None = None) -> CompareResult:

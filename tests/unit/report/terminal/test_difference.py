@@ -62,8 +62,9 @@ def test_no_significant_change_comes_with_what_could_have_been_found() -> None:
         "no significant change: 54.6% -> 58.8% (+4.2 points, p = 0.24); 31 lost, 41 won",
         "the true change is between -2.8 and +11.2 points (95%, 240 tasks)",
         "a true change of 9.9 points would be found 4 times in 5",
-        "to find 4.2 points 4 times in 5 takes 5.6 times the tasks (1,355)",
+        "to find 4.2 points in 4 of 5 comparisons takes 5.6 times the tasks (1,355)",
         "chance that new is better: 88%",
+        "one attempt a task: run the old side twice to see how many flips are normal",
     ]
 
 
@@ -108,6 +109,15 @@ def test_nothing_to_compare() -> None:
     ]
 
 
+@pytest.mark.parametrize(("errors", "told"), [(1, " (1 with an agent error)"), (2, " (2 with agent errors)"), (0, "")])
+def test_flips_in_doubt_are_told_beside_those_that_they_are_counted_with(errors: int, told: str) -> None:
+    old, new = rows([1.0] * 8 + [0.0] * 2), rows([0.0] * 8 + [1.0] * 2)
+    for row in new[7 : 7 + errors]:
+        row["error"] = "x"
+    [_, _, decision, *_] = difference_lines(compare_rollouts([*old, {"task_id": "gone", "reward": 1}], new))
+    assert decision.endswith(f"; 8 lost, 2 won{told}, 1 missing")
+
+
 def test_missing_tasks_are_counted() -> None:
     old, new = rows([1.0, 0.0, 1.0]), rows([1.0, 0.0])
     [_, _, decision, *_] = difference_lines(compare_rollouts(old, new))
@@ -130,7 +140,7 @@ def test_rewards_outside_0_to_1_are_told_in_their_own_units() -> None:
 def test_one_great_loss_among_small_gains() -> None:
     lines = said([*[(0.5, 0.52)] * 40, (0.0, -900.0)])
     assert "wins alone say: better" in lines
-    assert "one task carries it: without 0040 the change is +0.020" in lines
+    assert "one task carries it: without 0040 the change is +0.020 (verdict: better)" in lines
 
 
 def test_tasks_that_were_left_out_for_being_hard_are_told() -> None:
@@ -155,18 +165,25 @@ def test_flips_with_agent_errors_are_left_out_for_once_where_that_changes_the_ve
     [
         ({"borderline": True}, "borderline: interval and p disagree on whether there is a difference"),
         ({"wins_say": Verdict.WORSE}, "wins alone say: worse"),
-        ({"carried_by": CarriedBy("a\nb", 0.05)}, "one task carries it: without a\\nb the change is +5 points"),
+        (
+            {"carried_by": CarriedBy("a\nb", 0.05, Verdict.BETTER)},
+            "one task carries it: without a\\nb the change is +5 points (verdict: better)",
+        ),
+        (
+            {"carried_by": CarriedBy("t", 0.0, Verdict.SAME), "margin": Margin(0.02, -0.1, 0.1, Conclusion.NOT_SHOWN)},
+            "one task carries it: without t the change is +0 points (verdict: same within 2 points)",
+        ),
         (
             {"without_agent_errors": WithoutAgentErrors(0, None, None, Verdict.CANNOT_TELL)},
             "without the flips that have agent errors: cannot tell",
         ),
         (
             {"to_decide": ToDecide(0.02, 400, 12, True)},
-            "to find 2 points 4 times in 5 takes 4 times the tasks (400), or 12 attempts a task",
+            "to find 2 points in 4 of 5 comparisons takes 4 times the tasks (400), or 12 attempts a task",
         ),
         (
             {"to_decide": ToDecide(0.02, 2_500, None, False)},
-            "to find 2 points 4 times in 5 takes 25 times the tasks (2,500); no number of attempts will do",
+            "to find 2 points in 4 of 5 comparisons takes 25 times the tasks (2,500); no number of attempts will do",
         ),
         (
             {"unmeasured": Unmeasured(2)},
@@ -174,7 +191,7 @@ def test_flips_with_agent_errors_are_left_out_for_once_where_that_changes_the_ve
         ),
         (
             {"margin": Margin(0.02, -0.041, 0.01, Conclusion.NOT_SHOWN)},
-            "it could be as low as -4.1 points (95%), so it is not shown not to be worse either",
+            "it could be as low as -4.1 points (95%, one-sided), so it is not shown not to be worse either",
         ),
         (
             {"margin": Margin(0.02, None, None, Conclusion.NOT_SHOWN)},
@@ -220,27 +237,64 @@ def test_a_margin_is_in_the_decision(verdict: Verdict, conclusion: Conclusion, w
 
 def test_a_margin_that_is_not_shown_beside_a_loss_is_told_below_it() -> None:
     lines = shown(verdict=Verdict.WORSE, margin=Margin(0.05, -0.08, -0.01, Conclusion.NOT_SHOWN))
-    assert lines[1] == "not shown to be the same within 5 points: it could be as low as -8 points (95%)"
+    assert lines[1] == "not shown to be the same within 5 points: it could be as low as -8 points (95%, one-sided)"
+
+
+@pytest.mark.parametrize("verdict", list(Verdict))
+def test_what_would_decide_is_told_only_where_nothing_is_decided(verdict: Verdict) -> None:
+    need = ToDecide(0.02, 400, None, None)
+    lines = shown(verdict=verdict, margin=Margin(0.02, -0.08, -0.03, Conclusion.NOT_SHOWN), to_decide=need)
+    told = any(line.startswith("to find 2 points in ") for line in lines)
+    assert told is (verdict not in {Verdict.WORSE, Verdict.BETTER})
 
 
 def test_groups_are_a_table() -> None:
     groups = (
         Subset("easy", 60, 0.9, 0.8, -0.1, -0.2, 0.01, 0.04),
         Subset("a very long name of a group of tasks", 30, 0.5, 0.5, 0.0, -0.1, 0.1, None),
-        Subset(None, 10, 0.5, 0.75, 0.25, None, None, None),
         Subset("", 6, 0.5, 0.5, 0.0, None, None, None),
+        Subset(None, 10, 0.5, 0.75, 0.25, None, None, None),
     )
     lines = shown(subsets=(Subsets("kind", groups, 0.003),))[-6:]
     assert lines == [
         "by kind: not the same everywhere (p = 0.003)",
-        "                            tasks     old     new   change  95% interval",
-        "  easy                         60     90%     80%      -10  -20 to +1         p = 0.04",
-        "  a very long ... (12 more characters) ...oup of tasks     30     50%     50%       +0  -10 to +10",
-        "  others                       10     50%     75%      +25",
-        "  ''                            6     50%     50%       +0",
+        "                                 tasks  old  new  change  95% interval",
+        "  easy                              60  90%  80%     -10  -20 to +1     p = 0.04",
+        "  a very long n...roup of tasks     30  50%  50%      +0  -10 to +10",
+        "  ''                                 6  50%  50%      +0",
+        "  others                            10  50%  75%     +25",
     ]
     assert shown(subsets=(Subsets("kind", groups, 0.3),))[-6] == "by kind"
     assert shown(subsets=(Subsets("kind", groups, None),))[-6] == "by kind"
+
+
+def group(name: str | None, n: int = 6, p_value: float | None = None) -> Subset:
+    return Subset(name, n, 0.5, 0.25, -0.25, -0.375, 0.25, p_value)
+
+
+def test_of_very_many_groups_the_largest_are_shown_and_the_others_counted() -> None:
+    groups = [group(f"g{i:02}", 100 - i, 0.04 if i in (3, 30, 31) else None) for i in range(57)]
+    lines = shown(subsets=(Subsets("kind", (*groups, group(None)), None),))[-24:]
+    lines.pop(1)
+    assert lines[0] == "by kind"
+    assert [line.split()[0] for line in lines[1:21]] == [f"g{i:02}" for i in range(20)]
+    assert lines[21:] == [
+        "  ... and 37 more groups, 2 of them with p < 0.05",
+        "  others      6  50%  25%     -25  -37.5 to +25",
+    ]
+    assert shown(subsets=(Subsets("kind", tuple(groups[:20]), None),))[-1].startswith("  g19 ")
+    assert shown(subsets=(Subsets("kind", tuple(groups[:21]), None),))[-1] == "  ... and 1 more group"
+
+
+@pytest.mark.parametrize("pass_fail", [True, False])
+def test_the_table_fits_80_columns_whatever_groups_are_called(pass_fail: bool) -> None:
+    names = ["a" * 200, "x" * 40 + "tail", "short", "\x1b[31m\n" + "b" * 90]
+    groups = tuple(group(name, 123_456, 1.2e-5) for name in names)
+    lines = shown(subsets=(Subsets("kind", groups, None),), pass_fail=pass_fail)[-5:]
+    assert {len(line) for line in lines[1:]} == {80}
+    (tail,) = [line for line in lines if "tail " in line]
+    assert tail.startswith("  xxx")
+    assert "x...x" in tail
 
 
 def test_where_nobody_asked_there_is_no_section() -> None:
@@ -303,6 +357,40 @@ def test_attempts_that_are_too_few_to_tell_are_not_called_noise() -> None:
     [flip, _] = result.flips
     assert flip.repeats
     assert repeats_text(flip.repeats).endswith("3/3 -> 0/3 (Fisher's exact p = 0.1: too few attempts to tell)")
+
+
+@pytest.mark.parametrize(("old", "new", "verdict"), [("111", "000", "worse"), ("000", "111", "better")])
+def test_flips_that_decide_are_not_told_as_noise(old: str, new: str, verdict: str) -> None:
+    """Six tasks of 3/3 -> 0/3: mid-p 1/64. Three of six attempts solved never split evenly, so six flips are expected;
+    that all go one way is not."""
+    tasks = "abcdef"
+    result = compare_rollouts(attempts(**dict.fromkeys(tasks, old)), attempts(**dict.fromkeys(tasks, new)))
+    lines = list(difference_lines(result))
+    assert lines[2].startswith(f"{verdict}: ")
+    assert f"6 flips, about 6 expected of equal systems; what makes it {verdict} is their direction" in lines
+
+
+def test_the_direction_stands_beside_flips_beyond_noise_too() -> None:
+    """4/4 -> 0/4 six times: 2 of 70 splits are beyond noise, six times that is 0.17; 1 - 36/70 flip."""
+    tasks = "abcdef"
+    result = compare_rollouts(attempts(**dict.fromkeys(tasks, "1111")), attempts(**dict.fromkeys(tasks, "0000")))
+    flips = "6 flips, about 2.9 expected of equal systems; 6 beyond noise, about 0.17 expected"
+    assert f"{flips}; what makes it worse is their direction" in list(difference_lines(result))
+
+
+ONE_ATTEMPT = "one attempt a task: run the old side twice to see how many flips are normal"
+
+
+def test_one_attempt_a_task_cannot_tell_flips_from_noise() -> None:
+    assert said(solved(old=10, new=8, both=82)).count(ONE_ATTEMPT) == 1
+    assert ONE_ATTEMPT in said([*[(2.0, 0.0)] * 4, *[(0.0, 3.0)] * 6, (1.0, None)])
+    for significant_or_without_flips in (solved(old=9, new=1, both=5), solved(both=500), solved(old=1, both=3)):
+        assert ONE_ATTEMPT not in said(significant_or_without_flips)
+    result = result_of(solved(old=10, new=8, both=82))
+    again = compare_rollouts([*rows([1.0] * 50), *rows([0.0])], rows([0.0] * 3 + [1.0] * 47))
+    assert again.flips
+    assert again.statistics
+    assert ONE_ATTEMPT not in list(difference_lines(replace(again, statistics=result.statistics)))
 
 
 def test_no_spread_in_pass_at_leaves_its_interval_out() -> None:

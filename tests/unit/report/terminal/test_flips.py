@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from nemo_gym.rollout_compare import compare_rollouts
 from nemo_gym.rollout_compare.report.terminal.flips import cluster_lines, flip_lines, other_reason_lines
@@ -202,6 +203,36 @@ def test_signatures_that_several_flips_have_in_common() -> None:
         "0 lost, 2 won: timed out",
         "    a, b",
     ]
+
+
+def test_a_cluster_that_one_side_lost_comes_before_a_larger_one_of_both() -> None:
+    """12 - 4 = 8 and 9 - 1 = 8 tie and the larger one counts; 6 - 0 = 6; 3 - 3 = 0."""
+    clusters = [
+        Cluster("timed out", 12, 4, tuple(f"t{n}" for n in range(16))),
+        Cluster("Both: as many", 5, 5, tuple(f"b{n}" for n in range(10))),
+        Cluster("KeyError: 'a'", 1, 9, tuple(f"k{n}" for n in range(10))),
+        Cluster("HTTP 502", 9, 0, tuple(f"h{n}" for n in range(9))),
+        Cluster("Both: fewer", 1, 1, ("x", "y")),
+        Cluster("Both: equally few", 1, 1, ("v", "w")),
+    ]
+    assert [line for line in cluster_lines(clusters) if " lost, " in line] == [
+        "9 lost, 0 won: HTTP 502",
+        "12 lost, 4 won: timed out",
+        "1 lost, 9 won: KeyError: 'a'",
+        "5 lost, 5 won: Both: as many",
+        "1 lost, 1 won: Both: equally few",
+        "1 lost, 1 won: Both: fewer",
+    ]
+
+
+def test_errors_of_one_form_are_not_said_to_have_one_cause() -> None:
+    assert list(cluster_lines([Cluster("assert <n> == <n>", 1, 1, ("a", "b"))]))[2] == (
+        "1 lost, 1 won, same form of error: assert <n> == <n>"
+    )
+    [_, form] = lines(replace(a_flip(), signature="assert <n> == <n>"))
+    assert form == "    form of error: assert <n> == <n>"
+    [_, cause] = lines(replace(a_flip(), signature="timed out"))
+    assert cause == "    cause: timed out"
 
 
 @pytest.mark.parametrize("clusters", [[], [Cluster("alone", 1, 0, ("c",))]])

@@ -9,7 +9,7 @@ import msgspec
 
 from nemo_gym.rollout_compare.producers.chat import content_text
 from nemo_gym.rollout_compare.producers.gym.fields import ANSWER_PATHS
-from nemo_gym.rollout_compare.producers.json_rows import dig, parse_object
+from nemo_gym.rollout_compare.producers.json_rows import dig, parse_value
 from nemo_gym.rollout_compare.producers.verdicts import tests_of_report
 
 
@@ -46,4 +46,4 @@ def _read(written: bytes) -> Any:
     """An item as it is written; None where it cannot be of the assistant."""
     if b"assistant" not in written and b"\\u" not in written:
         return None
-    return parse_object(b'{"":%b}' % written)[""]
+    return parse_value(written)

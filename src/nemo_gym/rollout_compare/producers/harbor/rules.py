@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -84,6 +84,13 @@ class HarborReader(HarborFiles, frozen=True):
     def main(self, run: Trials) -> Main:
         """`reward` where any trial has it, else the only key that there is."""
         return main_of(run.path, MAIN, run.metrics(REWARDS))
+
+    def metrics(self, row: Mapping[str, Any]) -> Iterable[str]:
+        """The verifier's rewards."""
+        rewards = dig(row, REWARDS.split("."))
+        if isinstance(rewards, Mapping):
+            return rewards
+        return [] if dig(row, _ONE_REWARD.split(".")) is None else [MAIN]
 
     def group(self, trial: Trial) -> str:
         """The name of the trial without the random end."""

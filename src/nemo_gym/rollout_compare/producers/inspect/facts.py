@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from nemo_gym.rollout_compare.producers.inspect.fields import GRADES, INSTRUMENT_FAILURES, WORDS, Head, Sample
 from nemo_gym.rollout_compare.producers.rewards import NO_RESULT, number_of
-from nemo_gym.rollout_compare.producers.scores import last_line, shown, to_choose_from, without_number
+from nemo_gym.rollout_compare.producers.scores import last_line, shown, there_are, to_choose_from, without_number
 from nemo_gym.rollout_compare.producers.verdicts import error_text
 from nemo_gym.rollout_compare.schema import CompareInputError, text_of
 
@@ -137,7 +137,7 @@ def _asked(scores: Mapping[str, Any], asked: str) -> tuple[str, Any, str | None]
         key = asked.removeprefix(f"{name}.")
         if key != asked and isinstance(value, dict) and key in value:
             return asked, value[key], None
-    return asked, None, f"no score {asked} (there are: {', '.join(names_of(scores))})"
+    return asked, None, f"no score {asked} {there_are(names_of(scores))}"
 
 
 def names_of(scores: Mapping[str, Any]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -11,7 +11,7 @@ from nemo_gym.rollout_compare.files import check_unchanged, gone
 from nemo_gym.rollout_compare.producers.attempts import Attempt, batch_of
 from nemo_gym.rollout_compare.producers.contract import Plan
 from nemo_gym.rollout_compare.producers.documents import open_archive, parse_document, read_document
-from nemo_gym.rollout_compare.producers.inspect.facts import check_choice, choice_of, facts_of, scores_of
+from nemo_gym.rollout_compare.producers.inspect.facts import check_choice, choice_of, facts_of, names_of, scores_of
 from nemo_gym.rollout_compare.producers.inspect.fields import (
     CUT_ENDING,
     INDEX,
@@ -110,6 +110,10 @@ class LogSource(WholeFile, frozen=True):
                 )
             )
         return batch_of(attempts, fields, log.faults, len(attempts))
+
+    def metrics_in(self, row: Row) -> Iterable[str]:
+        """The scores that can be chosen as the reward, of a sample read again."""
+        return names_of(scores_of(msgspec.convert(row, Sample)))
 
     def _named(self, sample: Sample, field: str) -> Any:
         if field == SAMPLE_ID:

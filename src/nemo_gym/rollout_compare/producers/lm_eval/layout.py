@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.producers.lm_eval import RESULTS, SAMPLES
+from nemo_gym.rollout_compare.producers.scores import there_are
 from nemo_gym.rollout_compare.schema import Fields, Row
 
 #: The fields that may name the task: a hash of its document, or the document's place in its split.
@@ -115,10 +116,9 @@ def choice_of(layout: Layout, reward: str | None) -> Choice:
     if not comma:
         metric, chosen = reward, layout.filter or ""
     if metric not in layout.metrics:
-        there = ", ".join(layout.metrics) or "none"
-        return Choice(metric, layout.filter, f"no metric {metric} (there are: {there})")
+        return Choice(metric, layout.filter, f"no metric {metric} {there_are(layout.metrics)}")
     if comma and layout.filters and chosen not in layout.filters:
-        return Choice(metric, layout.filter, f"no filter {chosen} (there are: {', '.join(layout.filters)})")
+        return Choice(metric, layout.filter, f"no filter {chosen} {there_are(layout.filters)}")
     return Choice(metric, chosen or None)
 
 

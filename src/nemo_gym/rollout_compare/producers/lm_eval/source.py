@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,10 @@ class SamplesFile(JsonLines, frozen=True):
     def fields(self, key: str | None) -> Fields:
         """The fields that may name the task."""
         return sample_fields(key)
+
+    def metrics_in(self, row: Row) -> Iterable[str]:
+        """The metrics that can be chosen as the reward, of a sample read again."""
+        return metrics_of(row)
 
     def label(self, row: Row, key: str | None) -> str:
         """What a row's task is called in messages."""
@@ -147,6 +151,10 @@ class SamplesList(WholeFile, frozen=True):
     def fields(self, key: str | None) -> Fields:
         """The fields that may name the task."""
         return sample_fields(key)
+
+    def metrics_in(self, row: Row) -> Iterable[str]:
+        """The metrics that can be chosen as the reward, of a sample read again."""
+        return metrics_of(row)
 
     def batches(
         self, piece: object, plan: Plan, wanted: Callable[[], Sequence[str]], on_bytes: Callable[[int], None]

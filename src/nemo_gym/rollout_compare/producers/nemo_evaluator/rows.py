@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nemo_gym.rollout_compare.files import Line
@@ -52,6 +52,12 @@ class BenchmarkRows(JsonLines, frozen=True):
     def doubt(self) -> str | None:
         """Results without a reward are a run all the same."""
         return None
+
+    def metrics_in(self, row: Row) -> Iterable[str]:
+        """The metrics that can be chosen as the reward, of a result read again."""
+        details = row.get(_DETAILS)
+        named = {name: row.get(name) for name in (_REWARD, _PARTS)}
+        return _metrics(named, details if isinstance(details, Mapping) else {})
 
     def label(self, row: Row, key: str | None) -> str:
         """What a row's task is called in messages."""

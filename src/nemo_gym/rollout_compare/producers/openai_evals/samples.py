@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from nemo_gym.rollout_compare.producers.chat import steps_of
 from nemo_gym.rollout_compare.producers.rewards import NO_RESULT, number_of
-from nemo_gym.rollout_compare.producers.scores import last_line, without_number
+from nemo_gym.rollout_compare.producers.scores import last_line, there_are, without_number
 from nemo_gym.rollout_compare.schema import Output, Record, Step, Wanted, input_numbers, task_input, text_of
 
 SAMPLE_ID, PROMPT = "sample_id", "sampling.prompt"
@@ -79,8 +79,7 @@ def facts_of(sample: Sample, reward: str | None, *, finished: bool) -> tuple[flo
         return None, "no score" if finished else NO_RESULT
     name = _asked(sample, reward) if reward else _main(sample)
     if name is None:
-        there = ", ".join(metrics_of(sample)) or "none"
-        return None, f"no score {reward} (there are: {there})" if reward else f"no main score (there are: {there})"
+        return None, f"no {f'score {reward}' if reward else 'main score'} {there_are(metrics_of(sample))}"
     values = sample.scores[name]
     numbers = [number for value in values if (number := number_of(value)) is not None]
     if len(numbers) < len(values):

@@ -11,7 +11,7 @@ from nemo_gym.rollout_compare.producers.chat import content_text, steps_of
 from nemo_gym.rollout_compare.producers.json_rows import dig
 from nemo_gym.rollout_compare.producers.measures import measures_of as costs_of
 from nemo_gym.rollout_compare.producers.rewards import number_of
-from nemo_gym.rollout_compare.producers.scores import last_line, without_number
+from nemo_gym.rollout_compare.producers.scores import last_line, there_are, without_number
 from nemo_gym.rollout_compare.schema import Output, Record, Row, Step, Wanted, input_numbers, task_input, text_of
 
 #: The fields that may name the task; with several prompts or providers these are part of what is named.
@@ -61,7 +61,7 @@ def facts_of(result: Result, reward: str | None) -> Facts:
     if value is None and reward is None:  # older results of assertions that give no score
         name, value = "success", result.success
     if value is None:
-        return Facts(None, f"no score {reward} (there are: {', '.join(names_of(result))})" if reward else "no score")
+        return Facts(None, f"no score {reward} {there_are(names_of(result))}" if reward else "no score")
     number = number_of(value)
     return Facts(number, None if number is not None else without_number(name, value))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -30,7 +30,7 @@ from nemo_gym.rollout_compare.producers.promptfoo.results import (
     record_of,
 )
 from nemo_gym.rollout_compare.producers.scores import shown, to_choose_from
-from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fields, Place, Record, Wanted, no_rows
+from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fields, Place, Record, Row, Wanted, no_rows
 
 #: So many characters of a prompt's id, which is a long hash, tell prompts apart.
 _ID_CHARACTERS = 12
@@ -102,6 +102,10 @@ class ResultsFile(WholeFile, frozen=True):
             )
         last = max([number for number, _ in results[-1:]] + [fault.line for fault in faults[-1:]], default=0)
         return batch_of(attempts, fields, faults, last)
+
+    def metrics_in(self, row: Row) -> Iterable[str]:
+        """The scores that can be chosen as the reward, of a result read again."""
+        return names_of(msgspec.convert(row, Result))
 
     def _check(self, results: Sequence[Result], reward: str) -> None:
         facts = [facts_of(result, reward) for result in results]

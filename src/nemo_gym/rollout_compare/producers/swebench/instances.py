@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from nemo_gym.rollout_compare.producers.depth import room_for_rows
 from nemo_gym.rollout_compare.producers.inside import RunFolder
 from nemo_gym.rollout_compare.producers.json_rows import dig, parse_object
 from nemo_gym.rollout_compare.producers.measures import measures_of
+from nemo_gym.rollout_compare.producers.scores import could_be_reward
 from nemo_gym.rollout_compare.producers.swebench import LOG_FILES, REPORT
 from nemo_gym.rollout_compare.producers.swebench.reports import Listed, Standing
 from nemo_gym.rollout_compare.producers.swebench.trajectories import steps_in
@@ -107,6 +108,10 @@ class Instances(Struct, frozen=True):
     def doubt(self) -> str | None:
         """A run without a verdict is a run all the same."""
         return None
+
+    def metrics_in(self, row: Row) -> Iterable[str]:
+        """The metrics that can be chosen: whether an instance is resolved, and any number of its own report."""
+        return dict.fromkeys((RESOLVED, *could_be_reward(row)))
 
     def pieces(self, piece_bytes: int) -> list[tuple[int, int]]:
         """The instances in slices whose reports have about so many bytes."""

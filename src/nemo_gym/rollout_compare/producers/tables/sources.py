@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, BinaryIO
 
@@ -53,6 +53,10 @@ class TableSource(WholeFile, frozen=True):
     def fields(self, key: str | None) -> Fields:
         """The columns that may name the task."""
         return self.reader.fields(key)
+
+    def metrics_in(self, row: Row) -> Iterable[str]:
+        """The metrics that can be chosen as the reward, of an attempt read again."""
+        return self.reader.metrics(row)
 
     @abstractmethod
     def rows(self, piece: Any) -> Iterator[Numbered]:

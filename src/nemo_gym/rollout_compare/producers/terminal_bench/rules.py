@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -56,6 +56,10 @@ class TerminalBenchReader(Struct, frozen=True):
         """Whether the task was resolved."""
         del run
         return Main(MAIN)
+
+    def metrics(self, row: Mapping[str, Any]) -> Iterable[str]:
+        """Whether the task is resolved, where that is known."""
+        return [MAIN] if isinstance(row.get(MAIN), bool) else []
 
     def group(self, trial: Trial) -> str:
         """Each trial alone: its name has its number."""

@@ -5,28 +5,33 @@ Tasks are lists, because there may be many: the order of their parts is that of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import to_builtins
 
 from nemo_gym.rollout_compare.explain import source_text as evidence_source
+from nemo_gym.rollout_compare.report.facts import GroupFacts, group_facts
+from nemo_gym.rollout_compare.report.gate import told_gate
 from nemo_gym.rollout_compare.report.html import safe
 from nemo_gym.rollout_compare.report.notes import TASKS_IN_JSON_ONLY, note_message, note_names
-from nemo_gym.rollout_compare.report.terminal.changes import change_text, cost_text, parted_lines
-from nemo_gym.rollout_compare.report.terminal.decision import decision_text, means_text, verdict_text
-from nemo_gym.rollout_compare.report.terminal.difference import difference_lines, repeats_text
-from nemo_gym.rollout_compare.report.terminal.flips import by_size
+from nemo_gym.rollout_compare.report.terminal.changes import change_parts, cost_parts, parted_parts
+from nemo_gym.rollout_compare.report.terminal.decision import decision_parts
+from nemo_gym.rollout_compare.report.terminal.difference import difference_sentences, repeats_text
+from nemo_gym.rollout_compare.report.terminal.flips import by_size, one_sided_first, same_form
 from nemo_gym.rollout_compare.report.terminal.provenance import source_text
-from nemo_gym.rollout_compare.report.terminal.text import join_lines
+from nemo_gym.rollout_compare.report.terminal.text import join_parts
 from nemo_gym.rollout_compare.report.terminal.words import counted, listed
 from nemo_gym.rollout_compare.schema import (
     Category,
+    Change,
     CompareResult,
     Cost,
     Evidence,
     Flip,
     Note,
+    Parted,
+    Setting,
     Side,
     Step,
     TaskComparison,
@@ -38,13 +43,17 @@ from nemo_gym.rollout_compare.schema import (
 from nemo_gym.rollout_compare.text import one_line, several_lines
 
 _NOTE_LIMIT = 4000
+
+#: What stands between an old value and a new one.
+_TO = "to"
+
 _TONES = {Verdict.WORSE: "lost", Verdict.BETTER: "won"}
 
 
 def contents(result: CompareResult, title: str) -> dict[str, Any]:
     """Everything but transcripts."""
     numbers = {task.task: number for number, task in enumerate(result.tasks)}
-    figures = result.statistics
+    figures, settings = result.statistics, _settings(result.flips)
     return {
         "title": title,
         "head": _head(result),
@@ -52,17 +61,18 @@ def contents(result: CompareResult, title: str) -> dict[str, Any]:
         "notes": [one_line(_note(note), _NOTE_LIMIT) for note in result.notes],
         "counts": result.counts(),
         "figures": safe.names(to_builtins(figures)) if figures else None,
-        "changes": [_named(change_text(change)) for change in result.changes],
+        "changes": [_named(change_parts(change, _TO)) for change in result.changes],
         "costs": [_cost(cost) for cost in result.costs if cost.mean_old or cost.mean_new],
-        "gate": [safe.names([rule.rule, str(rule.value), rule.tripped]) for rule in result.gate],
-        "tasksets": result.keyed_by_taskset,
+        "gate": [safe.names([rule.rule, str(rule.value), rule.tripped]) for rule in told_gate(result)],
+        "groups": [_group(group_facts(field, values)) for field, values in result.groups.items()],
+        "settings": [_named(change_parts(_as_change(setting), _TO)) for setting in settings],
         "categories": list(Category),
         "tasks": [_task(task) for task in result.tasks],
         "differ": [numbers[task] for task in result.join_check.tasks_differ if task in numbers],
-        "flips": {str(numbers[flip.task]): _flip(flip) for flip in result.flips},
+        "flips": {str(numbers[flip.task]): _flip(flip, settings) for flip in result.flips},
         "clusters": [
-            [safe.name(one.signature), [numbers[task] for task in one.tasks if task in numbers]]
-            for one in result.clusters
+            [safe.name(one.signature), [numbers[task] for task in one.tasks if task in numbers], bool(same_form(one))]
+            for one in sorted(result.clusters, key=one_sided_first)
         ],
         "other_reasons": [
             [*map(safe.name, (one.old_signature, one.new_signature)), [numbers[task] for task in one.tasks]]
@@ -81,26 +91,17 @@ def transcripts_by_size(result: CompareResult) -> list[tuple[str, dict[str, Any]
 
 
 def _head(result: CompareResult) -> dict[str, Any]:
-    figures, decision = result.statistics, decision_text(result)
+    figures, decision = result.statistics, decision_parts(result, _TO)
     if figures is None or decision is None:
         return {"verdict": counted(len(result.tasks), "task"), "means": "", "tone": "", "lines": []}
-    verdict, means = verdict_text(figures), means_text(figures)
-    rest = decision.removeprefix(f"{verdict}: {means}").removeprefix("; ")
-    _, _, _, *lines = difference_lines(result)
-    means, _, more = means.partition("; ")
-    lines = [more, *lines] if more else lines
+    unchanged = [decision.unchanged] if decision.unchanged else []
     return {
-        "verdict": safe.name(verdict),
-        "means": means.replace("->", "to"),
-        "tasks": safe.name(rest),
+        "verdict": safe.name(decision.verdict),
+        "means": decision.means,
+        "tasks": "; ".join(filter(None, (decision.tasks, decision.doubt))),
         "tone": _TONES.get(figures.verdict, ""),
-        "lines": [safe.name(line.replace(" -> ", " to ")) for line in _sentences(lines)],
+        "lines": list(map(safe.name, (*unchanged, *difference_sentences(result, figures, _TO)))),
     }
-
-
-def _sentences(lines: Sequence[str]) -> list[str]:
-    """The lines on the difference but for the tables of subsets, which are drawn."""
-    return [line for line in lines if not line.startswith(("  ", "by "))]
 
 
 def _about(result: CompareResult) -> list[list[str]]:
@@ -110,14 +111,18 @@ def _about(result: CompareResult) -> list[list[str]]:
         for side, source in ((Side.OLD, result.run.old), (Side.NEW, result.run.new)):
             told.append([side.value, f"{source_text(source)}, {counted(source.rows, 'row')}"])
         if result.run.options:
-            given = ", ".join(f"{key}={value}" for key, value in result.run.options.items())
+            given = ", ".join(f"{key}={value}" for key, value in _options(result.run.options))
             told.append(["options", given])
     else:
         told = [["old", counted(result.old_rows, "row")], ["new", counted(result.new_rows, "row")]]
-    for line in join_lines(result):
-        what, _, how = line.partition(": ")
-        told.append([what, how])
+    told += map(list, join_parts(result))
     return [[what, safe.name(how)] for what, how in told]
+
+
+def _options(given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The options, one that was given several times as often as that."""
+    for key, value in given.items():
+        yield from ((key, one) for one in (value if isinstance(value, list | tuple) else [value]))
 
 
 def _note(note: Note) -> str:
@@ -148,7 +153,7 @@ def _side(side: TaskSide | None) -> list[Any] | None:
     return told
 
 
-def _flip(flip: Flip) -> dict[str, Any]:
+def _flip(flip: Flip, settings: Mapping[Setting, int]) -> dict[str, Any]:
     tests = flip.tests
     return {
         "old": _evidence(flip.old),
@@ -159,22 +164,45 @@ def _flip(flip: Flip) -> dict[str, Any]:
         "rates": [safe.name(f"{one.test}: {one.old} to {one.new}") for one in tests.changed] if tests else [],
         "same_answer": flip.same_answer,
         "signature": safe.name(flip.signature) if flip.signature else None,
-        "repeats": repeats_text(flip.repeats).replace(" -> ", " to ") if flip.repeats else None,
+        "repeats": repeats_text(flip.repeats, _TO) if flip.repeats else None,
         "noise": flip.within_noise,
-        "parted": safe.name(" ".join(parted_lines(flip.parted, 400)).strip()) if flip.parted else None,
+        "settings": [settings[setting] for setting in flip.settings],
+        "parted": _parted(flip.parted) if flip.parted else None,
     }
 
 
-def _named(line: str) -> list[str]:
-    """A line of the report, `WHAT: HOW`, as its two parts."""
-    what, _, how = line.partition(": ")
-    return [safe.name(what), safe.name(how.replace(" -> ", " to "))]
+def _parted(found: Parted) -> list[str]:
+    """Where the agents parted, then what each did there."""
+    where, acts = parted_parts(found)
+    return list(map(safe.name, (where, *acts)))
+
+
+def _settings(flips: Sequence[Flip]) -> dict[Setting, int]:
+    """The settings in which attempts differ, each once, with their places: most flips have the same."""
+    places: dict[Setting, int] = {}
+    for flip in flips:
+        for setting in flip.settings:
+            places.setdefault(setting, len(places))
+    return places
+
+
+def _as_change(setting: Setting) -> Change:
+    """A setting of two attempts, as one of two runs of a row each."""
+    return Change(setting.field, {setting.old: 1}, {setting.new: 1}, 1, 1, 1, 1)
+
+
+def _group(group: GroupFacts) -> list[Any]:
+    return [safe.name(group.field), list(map(safe.name, group.values)), group.tasks]
+
+
+def _named(parts: Sequence[str]) -> list[str]:
+    return list(map(safe.name, parts))
 
 
 def _cost(cost: Cost) -> list[Any]:
     """What it is called, what it was, and the ratio with its interval as far as there is one."""
     ratio = cost.ratio
-    return [*_named(next(cost_text(cost))), ratio.times, ratio.ci_low, ratio.ci_high]
+    return [*_named(cost_parts(cost, _TO)), ratio.times, ratio.ci_low, ratio.ci_high]
 
 
 def _evidence(evidence: Evidence | None) -> dict[str, Any] | None:

@@ -9,5 +9,6 @@
 * `provenance`: where each run's rows are from
 * `flips`: flips: what they have in common, then one by one
 * `color`: the same lines in colours
+* `wrapped`: the same lines, none wider than the terminal
 * `words`: words and forms that the sections share
 """

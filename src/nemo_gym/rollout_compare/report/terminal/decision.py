@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from nemo_gym.rollout_compare.report.terminal.words import many
 from nemo_gym.rollout_compare.schema import Category, CompareResult, Statistics, Verdict
@@ -11,19 +12,54 @@ from nemo_gym.rollout_compare.schema import Category, CompareResult, Statistics,
 _SMALLEST_P = 1e-5
 
 
+#: What stands between an old value and a new one; a page has a word instead.
+ARROW = "->"
+
+
+class Decision(NamedTuple):
+    """The decision in parts.
+
+    Attributes:
+        verdict: What may be said.
+        means: Both means and how they differ.
+        unchanged: What it says that no task changed; None where some did.
+        tasks: What became of the tasks.
+        doubt: What could overturn the verdict; None where nothing could.
+    """
+
+    verdict: str
+    means: str
+    unchanged: str | None
+    tasks: str
+    doubt: str | None
+
+
+def decision_parts(result: CompareResult, to: str = ARROW) -> Decision | None:
+    """The decision in parts, None where nobody asked for figures."""
+    figures = result.statistics
+    if figures is None:
+        return None
+    doubt = None
+    if figures.unmeasured and figures.unmeasured.could_overturn:
+        doubt = f"but the {many(figures.unmeasured.tasks, 'unmeasured task')} could overturn this"
+    known = figures.mean_old is not None and figures.mean_new is not None and figures.delta is not None
+    changed = figures.old_wins + figures.new_wins
+    unchanged = _nothing_changed(figures) if figures.n and known and not changed else None
+    return Decision(
+        verdict_text(figures), means_text(figures, to), unchanged, ", ".join(_tasks(result, figures)), doubt
+    )
+
+
 def decision_text(result: CompareResult) -> str | None:
     """The line, None where nobody asked for figures: `worse: 69.6% -> 33.9% (-35.7 points, p = 0.03); 8 lost, 2 won`.
 
     The first line of the report's section on the difference, and the last line of the whole report.
     """
-    figures = result.statistics
-    if figures is None:
+    parts = decision_parts(result)
+    if parts is None:
         return None
-    text = f"{verdict_text(figures)}: {means_text(figures)}; {', '.join(_tasks(result, figures))}"
-    if figures.unmeasured and figures.unmeasured.could_overturn:
-        unmeasured = many(figures.unmeasured.tasks, "unmeasured task")
-        text += f"; but the {unmeasured} could overturn this"
-    return text
+    verdict, *rest = parts
+    return f"{verdict}: {'; '.join(filter(None, rest))}"
 
 
 def verdict_text(figures: Statistics) -> str:
@@ -37,15 +73,15 @@ def verdict_text(figures: Statistics) -> str:
     return figures.verdict.value
 
 
-def means_text(figures: Statistics) -> str:
-    """Both means and how they differ: `69.6% -> 33.9% (-35.7 points, p = 0.03)`."""
+def means_text(figures: Statistics, to: str = ARROW) -> str:
+    """Both means and, where a task changed, how they differ: `69.6% -> 33.9% (-35.7 points, p = 0.03)`."""
     if not figures.n:
         return "nothing to compare"
     if figures.mean_old is None or figures.mean_new is None or figures.delta is None:
         return f"{many(figures.n, 'task')} without figures"
-    means = f"{value_text(figures, figures.mean_old)} -> {value_text(figures, figures.mean_new)}"
+    means = f"{value_text(figures, figures.mean_old)} {to} {value_text(figures, figures.mean_new)}"
     if not figures.old_wins + figures.new_wins:
-        return f"{means}; {_nothing_changed(figures)}"
+        return means
     p_value = "" if figures.p_value is None else f", {p_text(figures.p_value)}"
     return f"{means} ({change_text(figures, figures.delta)}{p_value})"
 
@@ -58,8 +94,10 @@ def _nothing_changed(figures: Statistics) -> str:
 
 
 def _tasks(result: CompareResult, figures: Statistics) -> Iterator[str]:
-    """What became of the tasks: those that changed, and those that were not measured."""
-    yield f"{figures.old_wins:,} lost, {figures.new_wins:,} won"
+    """What became of the tasks: those that changed, of them those in doubt, and those that were not measured."""
+    doubtful = len(result.by_category(Category.FLIPPED_AGENT_ERROR))
+    errors = f" ({doubtful:,} with {'agent errors' if doubtful > 1 else 'an agent error'})" * bool(doubtful)
+    yield f"{figures.old_wins:,} lost, {figures.new_wins:,} won{errors}"
     masked = len(result.by_category(Category.MASKED)) - partly_measured(result)
     missing = len(result.by_category(Category.MISSING))
     if masked:

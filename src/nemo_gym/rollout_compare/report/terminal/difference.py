@@ -4,21 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from nemo_gym.rollout_compare.report.notes import solved_text
 from nemo_gym.rollout_compare.report.terminal.decision import (
+    ARROW,
     change_text,
     decision_text,
     p_text,
     partly_measured,
     size_text,
     value_text,
+    verdict_text,
 )
-from nemo_gym.rollout_compare.report.terminal.groups import group_lines
+from nemo_gym.rollout_compare.report.terminal.groups import related_lines, subset_lines
 from nemo_gym.rollout_compare.report.terminal.words import label, many
-from nemo_gym.rollout_compare.schema import CompareResult, Conclusion, Margin, Repeats, Statistics, Unmeasured, Verdict
+from nemo_gym.rollout_compare.schema import (
+    ByChance,
+    CompareResult,
+    Conclusion,
+    Margin,
+    Repeats,
+    Statistics,
+    Unmeasured,
+    Verdict,
+)
 
 # What takes more than so many times the tasks nobody will do.
 _MOST_TIMES = 100
+
+_DECIDED = frozenset({Verdict.BETTER, Verdict.WORSE})
 
 
 def difference_lines(result: CompareResult) -> Iterator[str]:
@@ -29,35 +44,48 @@ def difference_lines(result: CompareResult) -> Iterator[str]:
     yield ""
     yield "## Difference"
     yield decision
+    yield from difference_sentences(result, figures)
+    yield from subset_lines(figures)
+
+
+def difference_sentences(result: CompareResult, figures: Statistics, to: str = ARROW) -> Iterator[str]:
+    """What the decision rests on, a sentence each; `to` stands between an old value and a new one."""
     if figures.reason:
         yield figures.reason
     yield from _margin(figures)
     yield from _interval(figures)
     yield from _power(figures)
+    if figures.verdict is Verdict.NO_SIGNIFICANT_CHANGE and result.flips and _one_attempt_a_task(result):
+        yield "one attempt a task: run the old side twice to see how many flips are normal"
     yield from _doubts(figures)
     yield from _unmeasured(figures)
-    yield from _attempts(result, figures)
-    yield from group_lines(figures)
+    yield from _attempts(result, figures, to)
+    yield from related_lines(figures)
 
 
 def _margin(figures: Statistics) -> Iterator[str]:
     margin = figures.margin
     if margin is None or margin.conclusion is not Conclusion.NOT_SHOWN:
         return
-    if margin.low is None:
-        yield "there is no interval to hold the margin against"
-    elif figures.verdict is Verdict.NO_SIGNIFICANT_CHANGE:
-        yield f"it could be {_as_bad(figures, margin)} (95%), so it is not shown not to be worse either"
+    if margin.low is not None and figures.verdict is Verdict.NO_SIGNIFICANT_CHANGE:
+        yield f"it could be {_as_bad(figures, margin)}, so it is not shown not to be worse either"
     else:
-        size = size_text(figures, margin.margin)
-        yield f"not shown to be the same within {size}: it could be {_as_bad(figures, margin)} (95%)"
+        yield not_shown_text(figures, margin)
+
+
+def not_shown_text(figures: Statistics, margin: Margin) -> str:
+    """Why the new side is neither shown to be the same nor not to be worse."""
+    if margin.low is None:
+        return "there is no interval to hold the margin against"
+    size = size_text(figures, margin.margin)
+    return f"not shown to be the same within {size}: it could be {_as_bad(figures, margin)}"
 
 
 def _as_bad(figures: Statistics, margin: Margin) -> str:
-    """The worse end of the margin's interval."""
+    """The worse end of the margin's interval: of a 90% interval one end alone is sure to 95%."""
     end, word = (margin.high, "high") if figures.lower_is_better else (margin.low, "low")
     assert end is not None  # either both are or none is
-    return f"as {word} as {change_text(figures, end)}"
+    return f"as {word} as {change_text(figures, end)} (95%, one-sided)"
 
 
 def _interval(figures: Statistics) -> Iterator[str]:
@@ -81,6 +109,7 @@ def _power(figures: Statistics) -> Iterator[str]:
         yield f"a true change of {size_text(figures, figures.detectable)} would be found 4 times in 5"
     need = figures.to_decide
     told = figures.reason is not None and figures.margin is None  # the reason says already what it takes
+    told |= figures.verdict in _DECIDED
     if need is not None and not told and 1 < need.tasks / figures.n <= _MOST_TIMES:
         times = f"{number_of_times(need.tasks / figures.n)} the tasks ({need.tasks:,})"
         attempts = ""
@@ -88,7 +117,7 @@ def _power(figures: Statistics) -> Iterator[str]:
             attempts = f", or {need.attempts:,} attempts a task"
         elif need.attempts_enough is False:
             attempts = "; no number of attempts will do"
-        yield f"to find {size_text(figures, need.delta)} 4 times in 5 takes {times}{attempts}"
+        yield f"to find {size_text(figures, need.delta)} in 4 of 5 comparisons takes {times}{attempts}"
     changed = figures.old_wins + figures.new_wins
     if figures.chance_better is not None and changed and figures.verdict is Verdict.NO_SIGNIFICANT_CHANGE:
         yield f"chance that new is better: {100 * figures.chance_better:.0f}%"
@@ -106,8 +135,10 @@ def _doubts(figures: Statistics) -> Iterator[str]:
     if figures.wins_say is not None:
         yield f"wins alone say: {figures.wins_say}"
     if figures.carried_by is not None:
-        without = change_text(figures, figures.carried_by.delta_without)
-        yield f"one task carries it: without {label(figures.carried_by.task)} the change is {without}"
+        carrier = figures.carried_by
+        without = change_text(figures, carrier.delta_without)
+        verdict = verdict_text(replace(figures, verdict=carrier.verdict_without))
+        yield f"one task carries it: without {label(carrier.task)} the change is {without} (verdict: {verdict})"
     without_errors = figures.without_agent_errors
     if without_errors is not None and without_errors.verdict is not figures.verdict:
         delta = "" if without_errors.delta is None else f" ({change_text(figures, without_errors.delta)}"
@@ -144,7 +175,7 @@ def _selection(figures: Statistics, bounds: Unmeasured) -> Iterator[str]:
         )
 
 
-def _attempts(result: CompareResult, figures: Statistics) -> Iterator[str]:
+def _attempts(result: CompareResult, figures: Statistics, to: str) -> Iterator[str]:
     """What several attempts a task say."""
     partly = partly_measured(result)
     if partly:
@@ -152,10 +183,8 @@ def _attempts(result: CompareResult, figures: Statistics) -> Iterator[str]:
         yield f"{many(partly, 'partly masked task')} {count} measured attempts"
     chance = figures.by_chance
     if chance is not None and chance.flips:
-        beyond = f"{chance.beyond_noise:,} beyond noise, about {_about(chance.expected_beyond_noise)} expected"
-        if not chance.beyond_noise and not chance.expected_beyond_noise:
-            beyond = "a task's attempts are too few to tell which"
-        yield f"{many(chance.flips, 'flip')}, about {_about(chance.expected)} expected of equal systems; {beyond}"
+        flips = f"{many(chance.flips, 'flip')}, about {_about(chance.expected)} expected of equal systems"
+        yield "; ".join([flips, *_beyond_noise(figures.verdict, chance)])
     if figures.attempts and len(figures.attempts) > 1:
         most = figures.attempts[-1]
         for name, rate in ((f"pass@{most.k}", most.pass_at), (f"pass^{most.k}", most.pass_all)):
@@ -163,7 +192,7 @@ def _attempts(result: CompareResult, figures: Statistics) -> Iterator[str]:
             if rate.ci_low is not None and rate.ci_high is not None:
                 low, high = change_text(figures, rate.ci_low, unit=False), change_text(figures, rate.ci_high)
                 interval = f", {low} to {high}"
-            means = f"{value_text(figures, rate.old)} -> {value_text(figures, rate.new)}"
+            means = f"{value_text(figures, rate.old)} {to} {value_text(figures, rate.new)}"
             what = "at least one" if name.startswith("pass@") else "all"
             delta = change_text(figures, rate.delta, unit=not interval)
             yield f"{name} ({what} of {most.k} attempts solved): {means} ({delta}{interval})"
@@ -175,12 +204,26 @@ def _attempts(result: CompareResult, figures: Statistics) -> Iterator[str]:
         yield f"flaky (attempts at one task disagree): old {many(old, 'task')}, new {many(new, 'task')}"
 
 
+def _one_attempt_a_task(result: CompareResult) -> bool:
+    return all(side is None or side.rows == 1 for task in result.tasks for side in (task.old, task.new))
+
+
+def _beyond_noise(verdict: Verdict, chance: ByChance) -> Iterator[str]:
+    """What tells flips from noise: the attempts at each task, or all of them together by their direction."""
+    if chance.beyond_noise or chance.expected_beyond_noise:
+        yield f"{chance.beyond_noise:,} beyond noise, about {_about(chance.expected_beyond_noise)} expected"
+    elif verdict not in _DECIDED:
+        yield "a task's attempts are too few to tell which"
+    if verdict in _DECIDED:
+        yield f"what makes it {verdict} is their direction"
+
+
 def _about(number: float) -> str:
     return f"{number:.0f}" if number >= 10 else f"{number:.2g}"
 
 
-def repeats_text(repeats: Repeats) -> str:
+def repeats_text(repeats: Repeats, to: str = ARROW) -> str:
     """A flip seen through its attempts: `3/4 -> 1/4`."""
     told = ": too few attempts to tell" if repeats.too_few_attempts else ": within noise" * repeats.within_noise
     old, new = solved_text(repeats)
-    return f"attempts solved: {old} -> {new} (Fisher's exact {p_text(repeats.p_value)}{told})"
+    return f"attempts solved: {old} {to} {new} (Fisher's exact {p_text(repeats.p_value)}{told})"

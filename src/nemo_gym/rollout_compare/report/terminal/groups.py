@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from nemo_gym.rollout_compare.report.terminal.decision import change_text, p_text, value_text
-from nemo_gym.rollout_compare.report.terminal.words import many
+from nemo_gym.rollout_compare.report.terminal.words import cut, many
 from nemo_gym.rollout_compare.schema import Statistics, Subset, Subsets
 from nemo_gym.rollout_compare.text import one_line
 
-_NAME_LIMIT = 24
+#: So many groups of a field are shown, beside the small ones together: the JSON has all.
+MOST_GROUPS = 20
+
+_WIDTH, _FEWEST_CHARACTERS = 80, 12
 
 #: With fewer groups nothing is said of related tasks.
 _FEWEST_GROUPS = 6
@@ -18,8 +21,8 @@ _FEWEST_GROUPS = 6
 _NOT_THE_SAME = 0.05
 
 
-def group_lines(figures: Statistics) -> Iterator[str]:
-    """What the groups that were asked for say."""
+def related_lines(figures: Statistics) -> Iterator[str]:
+    """What keeping related tasks together says."""
     if figures.clustered is not None:
         related = figures.clustered
         kept = f"with tasks of one {one_line(related.field)} kept together ({many(related.groups, 'group')})"
@@ -30,6 +33,10 @@ def group_lines(figures: Statistics) -> Iterator[str]:
         else:
             ends = f"{change_text(figures, related.ci_low, unit=False)} to {change_text(figures, related.ci_high)}"
             yield f"{kept}: {ends}, {p_text(related.p_value)}"
+
+
+def subset_lines(figures: Statistics) -> Iterator[str]:
+    """A table for each field that groups the tasks."""
     for subsets in figures.subsets or ():
         yield from _subsets(figures, subsets)
 
@@ -39,17 +46,40 @@ def _subsets(figures: Statistics, subsets: Subsets) -> Iterator[str]:
     if subsets.p_value is not None and subsets.p_value < _NOT_THE_SAME:
         different = f": not the same everywhere ({p_text(subsets.p_value)})"
     yield f"by {one_line(subsets.field)}{different}"
-    yield f"  {'':<{_NAME_LIMIT}} {'tasks':>6} {'old':>7} {'new':>7} {'change':>8}  95% interval"
-    yield from (_subset(figures, group) for group in subsets.groups)
+    named = [group for group in subsets.groups if group.name is not None]
+    small = [group for group in subsets.groups if group.name is None]
+    head, *table = _table([_HEAD, *(_cells(figures, group) for group in (*named[:MOST_GROUPS], *small))])
+    yield head
+    yield from table[: min(len(named), MOST_GROUPS)]
+    if len(named) > MOST_GROUPS:
+        yield f"  ... and {_counted(named[MOST_GROUPS:])}"
+    yield from table[len(table) - len(small) :]
 
 
-def _subset(figures: Statistics, group: Subset) -> str:
-    name = "others" if group.name is None else one_line(group.name, _NAME_LIMIT) or "''"
+def _counted(left_out: Sequence[Subset]) -> str:
+    changed = sum(group.p_value is not None and group.p_value < _NOT_THE_SAME for group in left_out)
+    return many(len(left_out), "more group") + f", {changed:,} of them with p < {_NOT_THE_SAME}" * bool(changed)
+
+
+_HEAD = ("", "tasks", "old", "new", "change", "95% interval", "")
+
+
+def _cells(figures: Statistics, group: Subset) -> tuple[str, ...]:
+    name = "others" if group.name is None else one_line(group.name) or "''"
     interval = ""
     if group.ci_low is not None and group.ci_high is not None:
         low, high = (change_text(figures, end, unit=False) for end in (group.ci_low, group.ci_high))
         interval = f"{low} to {high}"
-    p_value = "" if group.p_value is None else f"  {p_text(group.p_value)}"
-    old, new = value_text(figures, group.old), value_text(figures, group.new)
-    delta = change_text(figures, group.delta, unit=False)
-    return f"  {name:<{_NAME_LIMIT}} {group.n:>6,} {old:>7} {new:>7} {delta:>8}  {interval:<16}{p_value}".rstrip()
+    p_value = "" if group.p_value is None else p_text(group.p_value)
+    means = (value_text(figures, mean) for mean in (group.old, group.new))
+    return name, f"{group.n:,}", *means, change_text(figures, group.delta, unit=False), interval, p_value
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """Lines of cells: the names as wide as there is room for, numbers to the right, the interval and p to the left."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    room = max(_FEWEST_CHARACTERS, _WIDTH - sum(2 + width for width in widths[1:]) - 2)
+    widths[0] = min(widths[0], room)
+    for name, *numbers, interval, p_value in rows:
+        right = "".join(f"  {cell:>{width}}" for cell, width in zip(numbers, widths[1:-2], strict=True))
+        yield f"  {cut(name, widths[0]):<{widths[0]}}{right}  {interval:<{widths[-2]}}  {p_value}".rstrip()

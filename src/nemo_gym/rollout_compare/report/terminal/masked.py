@@ -8,13 +8,18 @@ from nemo_gym.rollout_compare.text import one_line
 
 
 def masked_line(task: TaskComparison) -> str:
+    """A masked task in the report's list of them."""
+    return f"- {masked_text(task)}"
+
+
+def masked_text(task: TaskComparison) -> str:
     """A masked task: its rewards and why it is masked."""
     if task.old and task.new and task.measured:
         return _partly_masked(task, task.old, task.new)
     sides = [(side, facts) for side in Side if (facts := task.side(side))]
     rewards = " ".join(f"{side}={facts.reward_text()}" for side, facts in sides)
     reasons = "; ".join(f"{side} {one_line(facts.masked, LABEL_LIMIT)}" for side, facts in sides if facts.masked)
-    return f"- {label(task.task)}: {rewards}; {reasons}"
+    return f"{label(task.task)}: {rewards}; {reasons}"
 
 
 def _partly_masked(task: TaskComparison, old: TaskSide, new: TaskSide) -> str:
@@ -28,7 +33,7 @@ def _partly_masked(task: TaskComparison, old: TaskSide, new: TaskSide) -> str:
         told.append(f"{side} {solved}" + (f" ({masked} masked)" if masked else ""))
         if facts.masked:
             reasons.append(f"{side} {one_line(facts.masked, LABEL_LIMIT)}")
-    return f"- {label(task.task)}: {' '.join(told)}; {'; '.join(reasons)}"
+    return f"{label(task.task)}: {' '.join(told)}; {'; '.join(reasons)}"
 
 
 def changed_first(task: TaskComparison) -> tuple[bool, float]:

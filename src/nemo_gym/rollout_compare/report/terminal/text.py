@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from nemo_gym.rollout_compare.explain import any_output
 from nemo_gym.rollout_compare.report.notes import TASKS_IN_JSON_ONLY, note_message, note_names
-from nemo_gym.rollout_compare.report.terminal.changes import change_lines, cost_lines, settings_lines
+from nemo_gym.rollout_compare.report.terminal.changes import change_lines, cost_lines, settings_parts
 from nemo_gym.rollout_compare.report.terminal.decision import decision_text
 from nemo_gym.rollout_compare.report.terminal.difference import difference_lines
 from nemo_gym.rollout_compare.report.terminal.flips import (
@@ -39,6 +39,7 @@ class Shown(Struct, frozen=True):
         html_limit: How many megabytes of data a page has at most.
         table: What kind of table is written, as the end of its name says it.
         color: Whether the report is coloured.
+        width: How many columns the terminal has; None where the report goes elsewhere: its lines are not wrapped.
     """
 
     categories: Collection[str] = ()
@@ -51,6 +52,7 @@ class Shown(Struct, frozen=True):
     html_limit: int = PAGE_MB
     table: str = ".csv"
     color: bool = False
+    width: int | None = None
 
     def sides(self) -> int:
         """Of how many sides a flip shows the verifier output, the losing one first."""
@@ -91,11 +93,16 @@ def report_lines(result: CompareResult, shown: Shown | None = None) -> Iterator[
 
 def join_lines(result: CompareResult) -> Iterator[str]:
     """How the tasks were joined, and whether they are the same tasks."""
-    yield f"join key: {_key(result, Side.OLD)}, {_key(result, Side.NEW)}"
+    yield from map(": ".join, join_parts(result))
+
+
+def join_parts(result: CompareResult) -> Iterator[tuple[str, str]]:
+    """The same: what each is called, and what is said of it."""
+    yield "join key", f"{_key(result, Side.OLD)}, {_key(result, Side.NEW)}"
     yield from _join_check(result.join_check)
     if result.statistics and result.statistics.lower_is_better:
-        yield "reward: lower is better"
-    yield from settings_lines(result)
+        yield "reward", "lower is better"
+    yield from settings_parts(result)
 
 
 def _flips(result: CompareResult, shown: Shown) -> Iterator[str]:
@@ -108,7 +115,7 @@ def _flips(result: CompareResult, shown: Shown) -> Iterator[str]:
             if shown.sort == BY_SIZE:
                 flips.sort(key=by_size)
             sides, hide = shown.sides() if any_output(result.flips) else 0, shown.hide_noise
-            yield from flip_lines(title, flips, most=shown.max_flips, sides=sides, hide_noise=hide)
+            yield from flip_lines(title, flips, most=shown.max_flips, sides=sides, hide_noise=hide, width=shown.width)
     if shown.shows(Category.FLIPPED):
         yield from other_reason_lines(result.other_reasons)
 
@@ -130,13 +137,13 @@ def _key(result: CompareResult, side: Side) -> str:
     return text if prefix is None else f"{text} (prefix '{one_line(prefix)}' stripped)"
 
 
-def _join_check(check: JoinCheck) -> Iterator[str]:
+def _join_check(check: JoinCheck) -> Iterator[tuple[str, str]]:
     """How many of the tasks that were joined were given the same input, as far as both runs tell."""
     if check.inputs_compared:
         agree = check.inputs_compared - check.inputs_differ
         rest = "" if check.inputs_compared == check.joined else f" (of {counted(check.joined, 'joined task')})"
         inputs = "1 input agrees" if check.inputs_compared == 1 else f"{check.inputs_compared} inputs agree"
-        yield f"join check: {agree} of {inputs}{rest}"
+        yield "join check", f"{agree} of {inputs}{rest}"
 
 
 def _note(note: Note) -> str:

@@ -1,5 +1,7 @@
 // The top of the page: the decision, what was compared, and the figures.
 
+const MOST_GROUPS_DRAWN = 8;
+
 function section(title, ...children) {
   return children.some(Boolean) ? h('section', null, h('h2', null, title), children) : null;
 }
@@ -30,7 +32,7 @@ function intervalRows() {
 }
 
 function subsetRows(subsets) {
-  return subsets.groups.filter((group) => group.ci_low !== null).slice(0, 12).map((group) => [`${group.name === null ? 'others' : group.name || "''"} (${group.n})`, group.ci_low, group.delta, group.ci_high]);
+  return subsets.groups.filter((group) => group.ci_low !== null).slice(0, MOST_GROUPS_DRAWN).map((group) => [`${group.name === null ? 'others' : group.name || "''"} (${group.n})`, group.ci_low, group.delta, group.ci_high]);
 }
 
 function costRows() {
@@ -59,11 +61,13 @@ function drawFigures() {
     section('New reward against old', against(width)),
     ...((data.figures && data.figures.subsets) || []).map((subsets) => {
       const groups = subsetRows(subsets);
-      return groups.length ? section(`Change by ${subsets.field}`, intervals(width, groups, { zero: 0, text })) : null;
+      const more = subsets.groups.length - groups.length;
+      const rest = groups.length ? `and ${counted(more, 'more group')}` : `${counted(more, 'group')}, none with an interval`;
+      return section(`Change by ${subsets.field}`, groups.length ? intervals(width, groups, { zero: 0, text }) : null, more ? h('p', { class: 'rest' }, rest) : null);
     }),
-    rest.length ? section('Cost', pairsOf(rest)) : null,
     data.changes.length ? section('What else changed', pairsOf(data.changes)) : null,
     costs.length ? section('Cost, new in times of old (95%)', intervals(width, costs, { zero: 1, text: (value) => `${value.toFixed(2)}×`, log: true })) : null,
+    rest.length ? section(costs.length ? 'Other costs' : 'Cost', pairsOf(rest)) : null,
   ];
   place.append(...parts.filter(Boolean));
 }
@@ -81,6 +85,7 @@ function drawHead() {
     head.tasks ? h('p', { class: 'fate' }, head.tasks) : null,
     h('ul', { class: 'lines' }, head.lines.slice(0, 2).map((text) => h('li', null, text))),
     rules,
+    h('p', { class: 'jump' }, h('button', { type: 'button', class: 'plain', onclick: () => byId('tasks').scrollIntoView() }, `To the ${counted(tasks.length, 'task')} ↓`)),
     h('div', { class: 'facts', id: 'figures' }),
     head.lines.length > 2 || more.length
       ? h('details', { class: 'more' }, h('summary', null, [head.lines.length > 2 && 'how sure this is', more.length && counted(more.length, 'note')].filter(Boolean).join(', ')), h('ul', null, [...head.lines.slice(2), ...more].map((text) => h('li', null, text))))

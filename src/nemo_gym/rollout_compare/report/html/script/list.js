@@ -11,6 +11,7 @@ const ONLY = {
   noise: ['flips within noise', (task) => Boolean(task.flip && task.flip.noise)],
   differ: ['inputs that differ', (task) => differ.has(task.number)],
 };
+const [MAY_BE_CUT, UNCUT] = [20, 9];
 const list = { entries: [], order: [], drawn: new Map(), height: 30, haystacks: [] };
 
 function haystack(task) {
@@ -24,17 +25,12 @@ function haystack(task) {
 
 function chosen() {
   const words = state.q.toLowerCase().split(/\s+/).filter(Boolean);
-  const [kind, ...rest] = state.only.split(':');
-  const value = rest.join(':');
+  const [kind, value] = state.only.split(':');
   const only = ONLY[state.only] ? ONLY[state.only][1]
     : kind === 'cause' ? (task) => causes.get(task.number) === Number(value)
-    : kind === 'taskset' ? (task) => taskset(task) === value
     : () => true;
-  return tasks.filter((task) => (!state.show.length || state.show.includes(task.fate)) && only(task) && words.every((word) => haystack(task).includes(word)));
-}
-
-function taskset(task) {
-  return task.label.includes('/') ? task.label.slice(0, task.label.indexOf('/')) : '';
+  const group = groups.get(state.group);
+  return tasks.filter((task) => (!group || group.tasks.has(task.number)) && (!state.show.length || state.show.includes(task.fate)) && only(task) && words.every((word) => haystack(task).includes(word)));
 }
 
 function sorted(found) {
@@ -60,7 +56,7 @@ function grouped(found) {
     const cause = causes.get(task.number);
     if (task.flip && cause !== undefined && data.clusters[cause][1].length > 1) {
       const lost = data.clusters[cause][1].some((number) => tasks[number].fate === 'lost');
-      add(`cause ${cause}`, [lost ? 0 : 2, cause], data.clusters[cause][0], task);
+      add(`cause ${cause}`, [lost ? 0 : 2, cause], causeName(cause), task);
     } else if (task.flip && task.flip.noise) add(`noise ${task.fate}`, [4, FATES.indexOf(task.fate)], 'within noise', task);
     else if (task.flip) add(task.fate, [task.fate === 'lost' ? 1 : 3, 0], 'no cause in common', task);
     else add(task.fate, [5, FATES.indexOf(task.fate)], '', task);
@@ -111,6 +107,13 @@ function drawRows() {
   }
 }
 
+// A label that may be too long for its room is cut before its end: the ends are what tells labels apart.
+function cutLabel(label) {
+  const characters = [...label];
+  if (characters.length <= MAY_BE_CUT) return [label];
+  return [h('span', { class: 'start' }, characters.slice(0, -UNCUT).join('')), h('span', { class: 'end' }, characters.slice(-UNCUT).join(''))];
+}
+
 function drawRow(entry, index) {
   const place = { role: 'row', 'aria-rowindex': String(index + 2) };
   if (typeof entry === 'string') {
@@ -121,7 +124,7 @@ function drawRow(entry, index) {
   const told = [entry.fate, error && 'agent error', noise && 'within noise'].filter(Boolean).join(', ');
   return h('div', { ...place, class: `tr${noise ? ' pale' : ''}`, 'aria-selected': state.task === entry.number ? 'true' : null, 'data-task': String(entry.number) },
     h('span', { role: 'cell', class: `sign ${entry.fate}`, title: told }, h('span', { 'aria-hidden': 'true' }, SIGNS[entry.fate]), h('span', { class: 'unseen' }, told)),
-    h('span', { role: 'cell', class: 'task' }, h('a', { href: linkTo({ task: entry.number }), title: entry.label, onclick: (event) => openTask(event, entry.number) }, entry.label, error ? ' !' : '')),
+    h('span', { role: 'cell', class: 'task' }, h('a', { href: linkTo({ task: entry.number }), title: entry.label, 'aria-label': `${entry.label}${error ? ' !' : ''}`, onclick: (event) => openTask(event, entry.number) }, cutLabel(entry.label), error ? h('span', { class: 'end' }, '\u00a0!') : '')),
     h('span', { role: 'cell', class: 'r', title: entry.old ? entry.old.text : null }, reward(entry.old)),
     h('span', { role: 'cell', class: 'r', title: entry.new ? entry.new.text : null }, reward(entry.new)));
 }
@@ -155,7 +158,6 @@ function drawTools() {
   const option = (value, text) => h('option', { value, selected: state.only === value }, text);
   const group = (title, options) => (options.length ? h('optgroup', { label: title }, options) : null);
   const shared = data.clusters.map(([signature, members], index) => [signature, members, index]).filter(([, members]) => members.length > 1);
-  const sets = data.tasksets ? [...new Set(tasks.map(taskset))].filter(Boolean) : [];
   list.search = h('input', { type: 'search', placeholder: 'Search tasks, errors, tests', 'aria-label': 'Search', oninput: () => go({ q: list.search.value }) });
   list.chips = FATES.filter((fate) => counts[fate]).map((fate) =>
     h('button', { type: 'button', 'data-fate': fate, onclick: () => go({ show: state.show.includes(fate) ? state.show.filter((one) => one !== fate) : [...state.show, fate] }) },
@@ -163,18 +165,20 @@ function drawTools() {
   list.only = h('select', { 'aria-label': 'Narrow to', onchange: () => go({ only: list.only.value }) },
     option('', 'all of these'),
     group('Kind', Object.entries(ONLY).filter(([, [, test]]) => tasks.some(test)).map(([value, [text]]) => option(value, text))),
-    group('Cause', shared.map(([signature, members, index]) => option(`cause:${index}`, `${signature.slice(0, 80)} (${members.length})`))),
-    group('Taskset', sets.map((name) => option(`taskset:${name}`, name.slice(0, 80)))));
+    group('Cause', shared.map(([signature, members, index]) => option(`cause:${index}`, `${signature.slice(0, 80)} (${members.length})`))));
+  const named = (field) => [...groups].filter(([, one]) => one.field === field).map(([key, one]) => h('option', { value: key }, `${(one.name || "''").slice(0, 80)} (${one.tasks.size.toLocaleString('en')})`));
+  list.group = groups.size ? h('select', { 'aria-label': 'Group', onchange: () => go({ group: list.group.value }) },
+    h('option', { value: '' }, 'all groups'), data.groups.map(([field]) => h('optgroup', { label: field }, named(field)))) : null;
   list.sort = h('select', { 'aria-label': 'Sorted by', onchange: () => go({ sort: list.sort.value }) }, SORTS.map(([value, text]) => h('option', { value }, `by ${text}`)));
   list.room = h('div', { class: 'room', role: 'rowgroup' });
   list.scroll = h('div', { class: 'scroll', role: 'presentation', onscroll: () => requestAnimationFrame(drawRows) }, list.room);
   const heads = ['What became of it', 'Task', 'Old', 'New'].map((text, index) => h('span', { role: 'columnheader' }, index ? text : h('span', { class: 'unseen' }, text)));
   list.table = h('div', { class: 'table', role: 'table', 'aria-label': 'Tasks' },
     h('div', { role: 'rowgroup' }, h('div', { role: 'row', 'aria-rowindex': '1', class: 'heads' }, heads)), list.scroll);
-  list.none = h('p', { class: 'none', hidden: true }, 'No task matches. ', h('button', { type: 'button', class: 'plain', onclick: () => go({ q: '', show: [], only: '' }) }, 'Show all'));
+  list.none = h('p', { class: 'none', hidden: true }, 'No task matches. ', h('button', { type: 'button', class: 'plain', onclick: () => go({ q: '', show: [], only: '', group: '' }) }, 'Show all'));
   list.found = h('span', { id: 'found' });
   byId('tasks').append(
-    h('div', { class: 'tools' }, list.search, h('div', { class: 'chips', role: 'group', 'aria-label': 'What became of the tasks' }, list.chips), h('div', { class: 'row' }, list.only, list.sort)),
+    h('div', { class: 'tools' }, list.search, h('div', { class: 'chips', role: 'group', 'aria-label': 'What became of the tasks' }, list.chips), list.group, h('div', { class: 'row' }, list.only, list.sort)),
     list.none, list.table,
     h('p', { class: 'foot' }, list.found, h('span', { class: 'keys' }, h('kbd', null, 'j'), ' ', h('kbd', null, 'k'), ' next, previous  ', h('button', { type: 'button', class: 'plain', onclick: () => byId('help').showModal() }, 'keys'))));
 }
@@ -183,5 +187,6 @@ function showTools() {
   if (list.search.value !== state.q) list.search.value = state.q;
   list.only.value = state.only;
   list.sort.value = state.sort;
+  if (list.group) list.group.value = state.group;
   for (const chip of list.chips) chip.setAttribute('aria-pressed', String(state.show.includes(chip.dataset.fate)));
 }

@@ -95,11 +95,12 @@ function against(width) {
   if (places.size < 8) return null;
   const all = [...places.values()].flat().flatMap((task) => [task.old.reward, task.new.reward]);
   const [least, most] = [Math.min(...all), Math.max(...all)];
-  const size = Math.min(width - 40, 128);
+  const left = 46;
+  const size = Math.min(width - left - 10, 128);
   const at = (value) => ((value - least) / (most - least || 1)) * size;
-  const [x, y] = [(value) => 34 + at(value), (value) => 8 + size - at(value)];
+  const [x, y] = [(value) => left + at(value), (value) => 10 + size - at(value)];
   const largest = Math.max(...[...places.values()].map((group) => group.length));
-  const parts = [svg('rect', { x: 34, y: 8, width: size, height: size, fill: 'none', stroke: 'var(--line)' }), line(34, 8 + size, 34 + size, 8, { stroke: 'var(--quiet)' })];
+  const parts = [svg('rect', { x: left, y: 10, width: size, height: size, fill: 'none', stroke: 'var(--line)' }), line(left, 10 + size, left + size, 10, { stroke: 'var(--quiet)' })];
   for (const group of [...places.values()].sort((a, b) => b.length - a.length)) {
     const [first] = group;
     const color = first.fate === 'lost' ? '--lost' : first.fate === 'won' ? '--won' : '--quiet';
@@ -107,8 +108,8 @@ function against(width) {
       svg('title', null, `${reward(first.old)} to ${reward(first.new)}: ${group.length === 1 ? first.label : counted(group.length, 'task')}`)));
   }
   for (const value of [least, most]) {
-    parts.push(label(x(value), size + 24, plain(value), { 'text-anchor': value === least ? 'start' : 'end' }), label(28, y(value) + (value === least ? 0 : 8), plain(value), { 'text-anchor': 'end' }));
+    parts.push(label(x(value), size + 32, plain(value), { 'text-anchor': value === least ? 'start' : 'end' }), label(32, y(value) + (value === least ? 0 : 8), plain(value), { 'text-anchor': 'end' }));
   }
-  parts.push(label(34 + size / 2, size + 24, 'old', { 'text-anchor': 'middle' }), label(28, 8 + size / 2, 'new', { 'text-anchor': 'end' }));
-  return drawing(size + 40, size + 30, `Old against new reward of ${counted(all.length / 2, 'task')}; above the line new is better`, ...parts);
+  parts.push(label(left + size / 2, size + 32, 'old', { 'text-anchor': 'middle' }), label(32, 12 + size / 2, 'new', { 'text-anchor': 'end' }));
+  return drawing(size + left + 10, size + 36, `Old against new reward of ${counted(all.length / 2, 'task')}; above the line new is better`, ...parts);
 }

@@ -5,7 +5,7 @@ let drawn = { list: null, task: undefined };
 function show() {
   document.body.classList.toggle('open', state.task !== null);
   showTools();
-  const wanted = JSON.stringify([state.q, state.show, state.only, state.sort]);
+  const wanted = JSON.stringify([state.q, state.show, state.only, state.group, state.sort]);
   if (drawn.list !== wanted) {
     if (drawn.list !== null) list.scroll.scrollTop = 0;
     drawn.list = wanted;

@@ -15,6 +15,12 @@ for (const [index, [, members]] of data.clusters.entries()) {
   for (const number of members) causes.set(number, index);
 }
 
+// Errors of one form may have nothing else in common.
+function causeName(index) {
+  const [signature, , form] = data.clusters[index];
+  return form ? `same form of error: ${signature}` : signature;
+}
+
 function side(told) {
   if (!told) return null;
   const [reward, text, rows, masked, error, failure] = told;
@@ -27,7 +33,19 @@ function change(task) {
   return task.name === 'masked' ? null : after.reward - old.reward;
 }
 
-const state = { task: null, q: '', show: [], only: '', sort: 'cause' };
+// Groups of tasks, by what a link calls them: those of a field with most tasks by name, all smaller ones together.
+const MOST_GROUPS = 100;
+const groups = new Map();
+for (const [field, names, places] of data.groups) {
+  const members = names.map((name) => ({ name, field, tasks: new Set() }));
+  places.forEach((place, number) => members[place].tasks.add(number));
+  const ranked = members.filter((one) => one.tasks.size).sort((a, b) => b.tasks.size - a.tasks.size || (a.name < b.name ? -1 : 1));
+  for (const one of ranked.slice(0, MOST_GROUPS)) groups.set(`${field}:${one.name}`, one);
+  const rest = ranked.slice(MOST_GROUPS);
+  if (rest.length) groups.set(field, { name: `${rest.length.toLocaleString('en')} others`, field, tasks: new Set(rest.flatMap((one) => [...one.tasks])) });
+}
+
+const state = { task: null, q: '', show: [], only: '', group: '', sort: 'cause' };
 
 function readState() {
   const told = new URLSearchParams(location.hash.slice(1));
@@ -36,6 +54,7 @@ function readState() {
   state.q = told.get('q') || '';
   state.show = (told.get('show') || '').split(',').filter((fate) => FATES.includes(fate));
   state.only = told.get('only') || '';
+  state.group = groups.has(told.get('in')) ? told.get('in') : '';
   state.sort = SORTS.some(([key]) => key === told.get('sort')) ? told.get('sort') : 'cause';
 }
 
@@ -45,6 +64,7 @@ function linkTo(changes) {
   if (next.q) told.set('q', next.q);
   if (next.show.length) told.set('show', next.show.join(','));
   if (next.only) told.set('only', next.only);
+  if (next.group) told.set('in', next.group);
   if (next.sort !== 'cause') told.set('sort', next.sort);
   if (next.task !== null) told.set('task', tasks[next.task].label);
   return '#' + told.toString();

@@ -1,5 +1,6 @@
 // One task: what became of it, and for a flip why.
 
+const MOST_SETTINGS = 15;
 const TELLING = /^(E\s{2,}|FAILED |ERROR )|\b\w*(Error|Exception)\b: |^panic|^thread '.*' panicked|AssertionError/;
 
 function sideHead(name, task, source) {
@@ -21,6 +22,15 @@ function evidence(name, task) {
   return h('div', { class: worse ? 'worse' : null }, parts);
 }
 
+// Where both rows lack output for one reason, it is said once.
+function verifiers(task) {
+  const { old, new: after } = task.flip;
+  if (!old && !after) return null;
+  const why = old && after && !old.lines.length && !after.lines.length && old.why === after.why ? old.why : null;
+  const said = why ? h('p', { class: 'said' }, `No output on either side: ${why}`) : h('div', { class: 'two' }, evidence('old', task), evidence('new', task));
+  return [h('h3', null, 'What the verifiers said'), said];
+}
+
 function tests(names, title, sign, fate) {
   if (!names.length) return null;
   const shown = names.slice(0, 200);
@@ -36,11 +46,23 @@ function company(task) {
   const [signature, members] = data.clusters[cause];
   const others = members.length - 1;
   if (!others) return h('p', { class: 'cause' }, signature);
-  const link = h('a', { href: linkTo({ only: `cause:${cause}`, show: [], q: '' }), onclick: (event) => {
+  const link = h('a', { href: linkTo({ only: `cause:${cause}`, show: [], q: '', group: '' }), onclick: (event) => {
     event.preventDefault();
-    go({ only: `cause:${cause}`, show: [], q: '', ...(phone() ? { task: null } : {}) }, true);
+    go({ only: `cause:${cause}`, show: [], q: '', group: '', ...(phone() ? { task: null } : {}) }, true);
   } }, `as in ${counted(others, 'other task')}`);
-  return h('p', { class: 'cause' }, `${signature}, `, link);
+  return h('p', { class: 'cause' }, `${causeName(cause)}, `, link);
+}
+
+function settings(told) {
+  if (!told.length) return null;
+  const pairs = told.map((number) => data.settings[number]);
+  const [first, rest] = [pairs.slice(0, MOST_SETTINGS), pairs.slice(MOST_SETTINGS)];
+  const more = rest.length ? h('details', { class: 'more' }, h('summary', null, `and ${counted(rest.length, 'more setting')}`), pairsOf(rest)) : null;
+  return [h('h3', null, `Settings that differ (${pairs.length})`), pairsOf(first), more];
+}
+
+function groupsOf(task) {
+  return data.groups.map(([field, names, places]) => `${field}: ${names[places[task.number]] || "''"}`).join(', ');
 }
 
 function against_it(name, told) {
@@ -69,6 +91,7 @@ function drawTask() {
     h('h2', { id: 'title', tabindex: '-1' }, task.label),
     h('p', { class: 'sub' }, h('b', { class: task.fate }, `${SIGNS[task.fate]} ${sentence(task)}`), ` Reward: ${rewards.join(', ')}.`));
   const fill = (parts) => place.append(...[parts].flat(2).filter(Boolean));
+  if (data.groups.length) fill(h('p', { class: 'groups' }, groupsOf(task)));
   fill(company(task));
   if (flip && flip.same_answer) fill(h('p', { class: 'said' }, 'Both sides end in the same answer: the verifier disagrees with itself.'));
   if (flip && flip.repeats) fill(h('p', { class: 'said' }, flip.repeats));
@@ -82,7 +105,8 @@ function drawTask() {
   fill(tests(flip.fixed, 'Fixed tests', '✓', 'won'));
   fill(tests(flip.not_run, 'Tests that did not run', '–', 'soft'));
   fill(tests(flip.rates, 'Tests passed in other shares of the attempts', '~', 'soft'));
-  if (flip.old || flip.new) fill([h('h3', null, 'What the verifiers said'), h('div', { class: 'two' }, evidence('old', task), evidence('new', task))]);
+  fill(verifiers(task));
+  fill(settings(flip.settings));
   const both = transcripts(task);
-  fill(both || (flip.parted ? [h('h3', null, 'What the agents did'), h('p', { class: 'said' }, flip.parted)] : null));
+  fill(both || (flip.parted ? [h('h3', null, 'What the agents did'), flip.parted.map((text) => h('p', { class: 'said' }, text))] : null));
 }

@@ -91,7 +91,7 @@ function transcripts(task) {
     if (index === parting) grid.append(h('div', { class: 'part', id: 'parting' }, 'parted here'));
     add(pair, index);
   });
-  const told = task.flip.parted || (parting < 0 ? 'both agents did the same' : `parted at step ${steps[parting]}`);
+  const [told] = task.flip.parted || [parting < 0 ? 'both agents did the same' : `parted at step ${steps[parting]}`];
   const names = h('div', { class: 'steps only-wide' }, h('span'), sideHead('old', task), sideHead('new', task));
-  return [h('h3', null, `What the agents did: ${told.split(': ')[0]}`), names, grid];
+  return [h('h3', null, `What the agents did: ${told}`), names, grid];
 }
