@@ -11,6 +11,9 @@ from nemo_gym.rollout_compare.explain.forms import is_mere_form
     "signature",
     [
         "assert <n> == <n>",
+        "Expected equality of these values:",
+        "Structures begin differing at:",
+        "got: '<n>' expected: '<n>'",
         "assert [<n>, '<value>'] == [<n>, '<value>']",
         "assert not True",
         "AssertionError",

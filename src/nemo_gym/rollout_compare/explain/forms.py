@@ -9,7 +9,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 _SAYS_NOTHING = re.compile(
     r"assert(?:ion|ing|ionerror|ionfailederror)?|failed|expect(?:ed)?|received|actual|got|want|was|were|but|is|are|be"
     r"|to|that|not|in|and|or|of|the|values?|equals?|strictly|identical|(?:deep)?strictequal|to(?:be|equal|strictequal)"
-    r"|left|right|true|false|none|null",
+    r"|left|right|true|false|none|null|equality|these|structures|begin|differing|at",
     re.IGNORECASE,
 )
 
