@@ -207,3 +207,10 @@ def test_signals_end_the_work_of_a_program_quietly_and_are_left_alone_in_another
     monkeypatch.setattr(interrupts, "started", [True] if is_program else [])
     assert cli.main(words, prog="rollout-compare") == 0
     assert seen == ([signals._end] * len(signals.ALL) if is_program else before)
+
+
+def test_an_interrupt_that_is_ignored_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interrupts, "started", [])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    interrupts.end_on_interrupt()
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN

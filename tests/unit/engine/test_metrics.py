@@ -8,7 +8,8 @@ from shutil import copytree
 import pytest
 
 from nemo_gym.rollout_compare import CompareInputError, compare_files
-from nemo_gym.rollout_compare.engine import metrics
+from nemo_gym.rollout_compare.engine import metrics, run_tables
+from nemo_gym.rollout_compare.producers import Plan, locate_run
 from tests.support import assert_refused, compare, read_files, write_rows
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -93,3 +94,25 @@ class TestRewards:
         assert metrics.rewards_meant(table) == (("score", 1),)
         path.unlink()
         assert metrics.rewards_meant(table) == ()
+
+    @pytest.mark.parametrize(
+        ("story", "run", "named"),
+        [
+            ("inspect-killed-run", "old", "judge"),
+            ("lm-eval-two-filters", "old", "exact_match"),
+            ("promptfoo-repeats", "old.json", "namedScores.tone"),
+            ("swebench", "old", "resolved"),
+        ],
+    )
+    def test_each_producer_names_its_own(self, story: str, run: str, named: str) -> None:
+        with locate_run(str(GOLDEN / story / "inputs" / run)).opened() as opened:
+            (table,) = run_tables([opened], [Plan()], 1)
+            assert named in dict(metrics.rewards_meant(table))
+
+    def test_a_list_of_samples_names_them_as_their_lines_do(self, tmp_path: Path) -> None:
+        (lines,) = (GOLDEN / "lm-eval-two-filters" / "inputs" / "old").rglob("samples_*.jsonl")
+        path = tmp_path / "samples_sums.json"
+        path.write_text(f"[{','.join(lines.read_text('utf-8').splitlines())}]", "utf-8")
+        with locate_run(str(path), format="lm-eval").opened() as opened:
+            (table,) = run_tables([opened], [Plan()], 1)
+            assert "exact_match" in dict(metrics.rewards_meant(table))
