@@ -110,7 +110,7 @@ class TestRewards:
             assert named in dict(metrics.rewards_meant(table))
 
     def test_a_list_of_samples_names_them_as_their_lines_do(self, tmp_path: Path) -> None:
-        (lines,) = (GOLDEN / "lm-eval-two-filters" / "inputs" / "old").rglob("samples_*.jsonl")
+        (lines,) = (GOLDEN / "lm-eval-two-filters" / "inputs" / "old").rglob("samples_gsm_*.jsonl")
         path = tmp_path / "samples_sums.json"
         path.write_text(f"[{','.join(lines.read_text('utf-8').splitlines())}]", "utf-8")
         with locate_run(str(path), format="lm-eval").opened() as opened:
