@@ -30,6 +30,9 @@ from nemo_gym.rollout_compare.schema import (
 #: times its size.
 MOST_CHARACTERS = 2 << 20
 
+#: No system has a longer path: what is left of one says so as well as the whole.
+_MOST_PATH = 1 << 16
+
 Texts = Sequence[str | None]
 
 
@@ -250,7 +253,11 @@ class RowFormat(Struct, frozen=True):
             for field, value in zip(self.outputs, texts, strict=True)
         )
         found = tuple((field, text) for field, text in said if text)
-        named = (value for value in (*logs, *(() if found else more)) if isinstance(value, str) and value.strip())
+        named = (
+            value[:_MOST_PATH]
+            for value in (*logs, *(() if found else more))
+            if isinstance(value, str) and value.strip()
+        )
         tests = values[len(self.output_fields) : len(self.output_fields) + len(self.tests)]
         return Output(next(named, None), found, self.output_fields, tests=self.tests_of(tests))
 
