@@ -1,7 +1,7 @@
 """The programs: `gym`, `rollout-compare` and `python -m nemo_gym.rollout_compare`.
 
-Nothing is imported before an interrupt is provided for. Garbage in cycles is not searched for: loading modules leaves
-none, and the search takes a twentieth of the time of a small comparison.
+Nothing is imported before an interrupt is provided for. Garbage in cycles is not searched for: neither loading modules
+nor a comparison leaves any worth the search, which takes a twentieth of the time of a small one.
 """
 
 import gc
@@ -29,19 +29,19 @@ def module_main() -> int:
 
 def gym() -> int:
     """The `gym` program as it is installed: it ends the process."""
-    return leave(gym_main())
+    return _leave(gym_main())
 
 
 def compare() -> int:
     """The `rollout-compare` program as it is installed: it ends the process."""
-    return leave(compare_main())
+    return _leave(compare_main())
 
 
-def leave(status: int) -> int:
+def _leave(status: int) -> int:
     """End the process with a status."""
-    from nemo_gym.rollout_compare.app.ending import leave as end
+    from nemo_gym.rollout_compare.app.ending import leave
 
-    return end(status)
+    return leave(status)
 
 
 def _program(prog: str) -> int:
@@ -67,4 +67,4 @@ def _cannot_start(error: Exception) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(leave(module_main()))
+    sys.exit(_leave(module_main()))

@@ -32,6 +32,7 @@ def ends(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
     monkeypatch.setattr(atexit, "_run_exitfuncs", lambda: done.append("registered"))
     monkeypatch.setattr(os, "_exit", end)
+    monkeypatch.setattr(ending, "is_watched", lambda: False)  # the tests may be, by a measure of coverage
     return done
 
 
@@ -63,6 +64,41 @@ def test_output_that_cannot_be_written_is_left_to_the_interpreter(
 def test_a_command_of_nemo_gym_ends_as_it_does_without_us(ends: list[object], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "nemo_gym.cli.main", sys)
     assert (ending.leave(3), ends) == (3, [])
+
+
+def test_who_watches_a_program_may_write_what_was_seen(ends: list[object], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ending, "is_watched", lambda: True)
+    assert (ending.leave(3), ends) == (3, [])
+
+
+def test_a_profile_of_a_program_is_printed(tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "run", [{"task_id": "a", "reward": 1}])
+    command = [sys.executable, "-m", "cProfile", "-m", "nemo_gym.rollout_compare", str(path), str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "function calls" in done.stdout
+
+
+@pytest.mark.parametrize("watcher", ["getprofile", "gettrace"])
+def test_a_profiler_or_a_debugger_watches(watcher: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("getprofile", "gettrace"):
+        monkeypatch.setattr(sys, name, lambda: None)
+    monkeypatch.setattr(sys, "monitoring", None, raising=False)
+    assert not ending.is_watched()
+    monkeypatch.setattr(sys, watcher, lambda: print)
+    assert ending.is_watched()
+
+
+def test_a_tool_that_asks_to_be_told_of_events_watches(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Monitoring:
+        @staticmethod
+        def get_tool(number: int) -> str | None:
+            return "coverage" if number == 1 else None
+
+    for name in ("getprofile", "gettrace"):
+        monkeypatch.setattr(sys, name, lambda: None)
+    monkeypatch.setattr(sys, "monitoring", Monitoring, raising=False)
+    assert ending.is_watched()
 
 
 def test_threads_are_waited_for_by_the_interpreter(ends: list[object]) -> None:

@@ -595,7 +595,7 @@ KINDS = [{"task_id": f"{n:02}", "reward": 1, "meta": {"kind": "ab"[n % 2], "diff
     [
         (Questions(by=("meta.knid",)), "--by meta.knid: no task .*; did you mean meta.kind? "),
         (Questions(cluster="difficult"), "--cluster difficult: no task .*; did you mean meta.difficulty? "),
-        (Questions(by=("meta.kind", "zzz"), cluster="zzz"), "--by zzz: no task has such a field in its first row "),
+        (Questions(by=("meta.kind", "zzz"), cluster="zzz"), "--by zzz: no task has a value of it in its first row "),
     ],
 )
 def test_a_field_that_no_task_has_is_an_error_with_the_fields_that_there_are(asked: Questions, said: str) -> None:

@@ -500,12 +500,14 @@ def test_a_margin_is_a_plain_number(margin: str) -> None:
 def test_a_margin_that_no_two_runs_can_miss_is_refused(margin: str, meant: str) -> None:
     """Rewards from 0 to 1 differ by 1 at most, so a gate on such a margin would be green whatever happens."""
     done = gated("not-shown", more=("--margin", margin), old=side(a=1, b=1), new=side(a=0, b=0))
-    assert_refused(done, f"--margin {margin}: rewards lie between 0 and 1; {meant}")
+    assert_refused(done, f"--margin {margin}: all rewards lie from 0 to 1; {meant}")
 
 
 def test_a_margin_of_more_than_1_is_one_where_rewards_are_larger_or_unknown() -> None:
     assert gated(more=("--margin", "2"), old=side(a=40, b=1), new=side(a=38, b=0)).status == 0
     assert gated(more=("--margin", "2"), old=side(a=1), new=side(b=1)).status == 0
+    assert gated(more=("--margin", "2"), old=side(a=0, b=0), new=side(a=0, b=0)).status == 0
+    assert gated(more=("--margin", "2", "--lower-is-better"), old=side(a=1, b=0), new=side(a=0, b=0)).status == 0
 
 
 @pytest.mark.parametrize("margin", ["0", "-0", "-0.0", ".5", "0.", "1e-320", "+0.1", "1E-3"])

@@ -71,6 +71,13 @@ def test_a_harbor_job_that_failed_as_a_whole_is_left_alone(tmp_path: Path) -> No
     assert found.counts()["masked"] == 1
 
 
+def test_attempts_that_are_masked_for_another_reason_say_nothing_of_the_metric(tmp_path: Path) -> None:
+    old = write_rows(tmp_path / "old.jsonl", [{"task_id": "a", "score": 1, "reward": 1}])
+    lost = {"task_id": "a", "mask_sample": True, "failure_kind": "infra", "error": "boom", "reward": 0}
+    new = write_rows(tmp_path / "new.jsonl", [lost])
+    assert compare_files(old, new, reward="score").counts()["masked"] == 1
+
+
 class TestRewards:
     """Which fields could be meant as the reward of a run that has none."""
 

@@ -280,3 +280,12 @@ class TestSeveralFiles:
 
     def test_what_is_not_numbered_is_not(self, tmp_path: Path) -> None:
         assert self.notes(tmp_path, [("a", None), ("c", None)], [("b", None), ("c", None)]) == []
+
+    def test_an_index_counts_within_its_own_inputs_file(self, tmp_path: Path) -> None:
+        for side in ("old", "new"):
+            for taskset, tasks in (("math", 2), ("code", 9)):
+                numbers = {"reward": 1, "_ng_rollout_index": 0}
+                rows = [{"task_id": f"{taskset}{i}", "_ng_task_index": i, **numbers} for i in range(tasks)]
+                write_rows(tmp_path / f"{side}-{taskset}.jsonl", rows)
+        found = summary(tmp_path / "old-*.jsonl", tmp_path / "new-*.jsonl")["notes"]
+        assert [note for note in found if "several files" in note] == []

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nemo_gym.rollout_compare.engine import run_tables
-from nemo_gym.rollout_compare.producers import Plan, RowsAtHand, locate_run, read_again, row_format
+from nemo_gym.rollout_compare.producers import Plan, RowsAtHand, locate_run, outputs, read_again
 from nemo_gym.rollout_compare.schema import Place, Record, Wanted
 from tests.support import write_rows
 
@@ -32,7 +32,7 @@ def test_what_the_verifier_said_is_the_same_whichever_decoder_reads_it(value: ob
 def test_of_a_large_object_no_more_than_its_end_is_shown_as_it_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(row_format, "MOST_CHARACTERS", 10)
+    monkeypatch.setattr(outputs, "MOST_OUTPUT_CHARACTERS", 10)
     path = tmp_path / "run.jsonl"
     numbers = json.dumps(list(range(100, 200)), separators=(",", ":"))
     path.write_text(f'{{"task_id":"a","reward":1,"details":{numbers}}}\n')

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from nemo_gym.rollout_compare.engine.reading import read_tables
 from nemo_gym.rollout_compare.producers import Plan, read_again
@@ -154,3 +155,29 @@ class TestBatch:
             "sample.note",
         )
         assert OTHER.output_fields == ("log", "said", "sample.note")
+
+
+@pytest.mark.parametrize(
+    ("outputs", "logs", "asked", "row", "said"),
+    [
+        (("report.text", "report"), None, None, {"report": {"text": "boom"}}, ("boom", None, None)),
+        (("result",), "result.log", None, {"result": {"log": "/x"}}, (None, "/x", None)),
+        (("log",), "log", None, {"log": "/x"}, ("/x", "/x", None)),
+        (("result",), None, "result.q", {"result": {"q": "hello"}}, (None, None, "=hello")),
+    ],
+)
+def test_a_field_that_lies_in_an_output_is_read_all_the_same(
+    tmp_path: Path,
+    outputs: tuple[str, ...],
+    logs: str | None,
+    asked: str | None,
+    row: Row,
+    said: tuple[str | None, ...],
+) -> None:
+    form = structs.replace(OTHER, outputs=outputs, logs=logs, input=asked)
+    path = write_rows(tmp_path / "rows.jsonl", [{"name": "a", "score": 1, **row}])
+    [table] = read_tables([(0, RowsFile(source_of(path), form), Plan())], 1)
+    ((_, record),) = read_again([table.place(0)], Wanted(output=True, task_input=True))
+    assert not isinstance(record, Exception)
+    assert record.output is not None
+    assert (next((text for _, text in record.output.texts), None), record.output.logs, record.task_input) == said

@@ -123,7 +123,8 @@ def _statistics(
     groups = {field: values[field] for field in (TASKSET, *questions.by) if field in values}
     cluster = (questions.cluster, values[questions.cluster]) if questions.cluster else None
     measured = measured_tasks(tasks, groups, cluster, _scale(tables))
-    if measured.old and measured.scale.bounded:
+    # Of a run whose rewards are all 0, or that counts errors, nobody knows the scale.
+    if measured.scale.bounded and not questions.lower_is_better and (any(measured.old) or any(measured.new)):
         check_margin(questions.margin)
     return paired_statistics(
         measured, margin=questions.margin, tolerance=questions.tolerance, lower_is_better=questions.lower_is_better

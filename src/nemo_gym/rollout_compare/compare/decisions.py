@@ -30,7 +30,7 @@ MARGIN_CONFIDENCE = 0.9
 
 
 def check_margin(margin: float | None) -> None:
-    """Refuse a margin that no two runs can differ by, where all rewards lie from 0 to 1: it would show anything.
+    """Refuse a margin that two runs cannot miss, where all rewards lie from 0 to 1: it would show anything.
 
     Raises:
         CompareInputError: It is 1 or more: points were meant, of which 1 is 0.01.
@@ -39,7 +39,7 @@ def check_margin(margin: float | None) -> None:
         return
     points = f"{margin:g} point{'s' * (margin != 1)}"
     hint = f"for {points} say --margin {margin / 100:g}" if margin < 100 else "say one below 1, such as 0.02"
-    raise CompareInputError(f"--margin {margin:g}: rewards lie between 0 and 1; {hint}")
+    raise CompareInputError(f"--margin {margin:g}: all rewards lie from 0 to 1; {hint}")
 
 
 def margin_of(figures: Basics, margin: float | None) -> Margin | None:

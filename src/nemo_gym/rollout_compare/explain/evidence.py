@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from nemo_gym.rollout_compare.explain.logs import LogRoots, LogUnavailable, read_found, read_log
-from nemo_gym.rollout_compare.producers import MOST_CHARACTERS, RowsAtHand, read_again
+from nemo_gym.rollout_compare.producers import MOST_OUTPUT_CHARACTERS, RowsAtHand, read_again
 from nemo_gym.rollout_compare.schema import Evidence, Flip, Place, Row, Wanted
 from nemo_gym.rollout_compare.schema import Output as Said
 from nemo_gym.rollout_compare.text import one_line, states_left, without_escapes
@@ -96,8 +96,8 @@ def _output(said: Said, roots: LogRoots, lines: int) -> Output:
         except LogUnavailable as error:
             why = why or str(error)
     for field, text in said.texts:
-        cut = len(text) > MOST_CHARACTERS
-        end = text[-MOST_CHARACTERS:]
+        cut = len(text) > MOST_OUTPUT_CHARACTERS
+        end = text[-MOST_OUTPUT_CHARACTERS:]
         return Output(Evidence("field", field, unavailable=why), end, cut, said.logs, said.tests)
     return Output(Evidence(None, unavailable=why or nothing_said(said.fields)), None, False, said.logs, said.tests)
 

@@ -166,9 +166,13 @@ def _read(asked: Sequence[_Asked], roots: Mapping[Side, LogRoots], tail: int) ->
 def _read_again(
     wanted: Sequence[tuple[int, Side, int, Place]], tasks: Sequence[TaskRows]
 ) -> Iterator[tuple[tuple[int, Side, int, Place], Record | Exception]]:
-    """What the rows say; the agent's answer only where a task flipped: it takes as long to find as all the rest."""
-    for flipped in True, False:
-        asked = [one for one in wanted if bool(tasks[one[0]].comparison.winner) is flipped]
+    """What the rows say; the agent's answer only where a task flipped: it takes as long to find as all the rest.
+
+    Files that are read from their start are read once all the same.
+    """
+    at_once = any(place.source.from_start for *_, place in wanted)
+    for flipped in (True,) if at_once else (True, False):
+        asked = [one for one in wanted if at_once or bool(tasks[one[0]].comparison.winner) is flipped]
         for position, record in read_again([place for *_, place in asked], Wanted(output=True, answer=flipped)):
             yield asked[position], record
             del record  # it may be as large as the next one

@@ -6,7 +6,7 @@ import unicodedata
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import compress
+from itertools import chain, compress
 from operator import gt
 
 from nemo_gym.rollout_compare.join.keys import Choice
@@ -121,20 +121,16 @@ def _in_several_files(table: Table, tasks_of: array[int], tasks: Sequence[str], 
     Files may as well each have an attempt at the same tasks, numbered alike: then most attempts stand in several.
     """
     files = [table.rows_of(shard) for shard in table.shards]
-    indexes = [set(_of(table.task_index.codes, rows)) for rows in files]
-    if len(set().union(*indexes)) == sum(map(len, indexes)):
+    of_files = [set(_of(tasks_of, rows)) for rows in files]
+    if len(set().union(*of_files)) == sum(map(len, of_files)):
         return  # no two files have a task in common
-    times = Counter(attempt for rows in files for attempt in set(_attempts(table, rows)))
-    repeated = {attempt for attempt, number in times.items() if number > 1 and -1 not in attempt}
+    attempts = [list(zip(_of(tasks_of, rows), _of(table.rollout_index.codes, rows), strict=True)) for rows in files]
+    times = Counter(chain.from_iterable(map(set, attempts)))
+    repeated = {one for one, number in times.items() if number > 1 and one[0] < len(tasks) and one[1] != -1}
     if repeated and 2 * len(repeated) < len(times):
-        pairs = (pair for rows in files for pair in zip(rows, _attempts(table, rows), strict=True))
-        labels = dict.fromkeys(tasks_of[row] for row, attempt in pairs if attempt in repeated)
-        names = tuple(tasks[task] for task in labels if task < len(tasks))
+        labels = dict.fromkeys(one[0] for one in chain.from_iterable(attempts) if one in repeated)
+        names = tuple(tasks[task] for task in labels)
         yield Note(NoteKind.REPEATED_ATTEMPTS, side, names, number=len(repeated), field="files")
-
-
-def _attempts(table: Table, rows: Sequence[int]) -> Iterator[tuple[int, int]]:
-    return zip(_of(table.task_index.codes, rows), _of(table.rollout_index.codes, rows), strict=True)
 
 
 def _of(codes: array[int], rows: Sequence[int]) -> Sequence[int]:

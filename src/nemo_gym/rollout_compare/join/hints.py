@@ -120,7 +120,7 @@ def no_such_field(tables: Mapping[Side, Table], field: str, option: str) -> Comp
     meant = "".join(f"; did you mean {one}?" for one in close)
     there = first_of(sorted(named, key=lambda path: path.count(".")), _SHOWN_FIELDS)
     fields = f" (fields: {there})" if named else ""
-    return CompareInputError(f"{option} {field}: no task has such a field in its first row{meant}{fields}")
+    return CompareInputError(f"{option} {field}: no task has a value of it in its first row{meant}{fields}")
 
 
 def _values_in(row: Mapping[str, Any], at: str = "") -> Iterator[str]:

@@ -20,6 +20,7 @@ What they have in common:
 * `contract`: what a producer's reader gives and is asked
 * `recognize`: which producer a run is of
 * `glimpse`: what is seen of a path at a glance
+* `outputs`: what a field that may hold verifier output says
 * `row_format`: what a producer of JSON rows calls its fields, and what they say
 * `row_producer`: producers whose runs are files of such rows and nothing else
 * `json_lines`: files of JSON rows as sources
@@ -75,9 +76,9 @@ from nemo_gym.rollout_compare.producers.lm_eval import LM_EVAL
 from nemo_gym.rollout_compare.producers.nemo_evaluator import NEMO_EVALUATOR
 from nemo_gym.rollout_compare.producers.openai_evals import OPENAI_EVALS
 from nemo_gym.rollout_compare.producers.openhands import OPENHANDS
+from nemo_gym.rollout_compare.producers.outputs import MOST_OUTPUT_CHARACTERS
 from nemo_gym.rollout_compare.producers.promptfoo import PROMPTFOO
 from nemo_gym.rollout_compare.producers.recognize import producer_of
-from nemo_gym.rollout_compare.producers.row_format import MOST_CHARACTERS
 from nemo_gym.rollout_compare.producers.scores import could_be_reward, to_choose_from
 from nemo_gym.rollout_compare.producers.swebench import SWEBENCH
 from nemo_gym.rollout_compare.producers.tables import TABLE
@@ -85,7 +86,7 @@ from nemo_gym.rollout_compare.producers.terminal_bench import TERMINAL_BENCH
 from nemo_gym.rollout_compare.producers.verifiers import VERIFIERS
 
 __all__ = [
-    "MOST_CHARACTERS",
+    "MOST_OUTPUT_CHARACTERS",
     "PRODUCERS",
     "Failures",
     "LocatedRun",

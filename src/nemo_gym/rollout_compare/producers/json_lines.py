@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from msgspec import Raw
-
 from nemo_gym.rollout_compare.files import (
     Block,
     Line,
@@ -31,7 +29,7 @@ from nemo_gym.rollout_compare.producers.depth import room_for_rows
 from nemo_gym.rollout_compare.producers.json_rows import InvalidLine, LineTooLong, NotAnObject, RowDecoder, parse_object
 from nemo_gym.rollout_compare.producers.one_file import OneFile
 from nemo_gym.rollout_compare.producers.rewards import number_of
-from nemo_gym.rollout_compare.producers.row_format import RowFormat
+from nemo_gym.rollout_compare.producers.row_format import RowFormat, as_written
 from nemo_gym.rollout_compare.producers.seems import what_text_seems
 from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fields, Place, Record, Row, Wanted, no_rows
 
@@ -58,9 +56,7 @@ def rows_decoder(form: RowFormat, fields: tuple[str, ...], reward: str | None = 
     """
     first, *others = form.paths
     paths = (reward or first, *others, *fields)
-    said = {path for path in (*form.output_fields, *form.tests) if paths.count(path) == 1}
-    inside = [path for path in paths if path not in said]
-    kinds = {path: Raw for path in said if not any(other.startswith(f"{path}.") for other in inside)}
+    kinds = dict(as_written(paths, (*form.output_fields, *form.tests)))
     if form.extras:
         return BesideDecoder(paths, {**kinds, **dict(form.extras.kinds)}, form.extras.beside)
     return RowDecoder(paths, kinds)

@@ -135,7 +135,7 @@ def record_again(reader: RecordReader, row: Row, values: tuple[Any, ...], wanted
     )
 
 
-def check_metric(reader: RecordReader, path: Path, plan: Plan, rows: Callable[[], Iterator[Row]]) -> None:
+def ask_for_metric(reader: RecordReader, path: Path, plan: Plan, rows: Callable[[], Iterator[Row]]) -> None:
     """Ask the user to choose a metric where none is the main one.
 
     Raises:
@@ -194,7 +194,7 @@ class RecordsFile(JsonLines, frozen=True):
         self, piece: Piece, plan: Plan, wanted: Callable[[], Sequence[str]], on_bytes: Callable[[int], None]
     ) -> Iterator[Batch]:
         """The attempts of a piece, a batch for each block of lines."""
-        check_metric(self.reader, self.path, plan, lambda: rows_in(self.input))
+        ask_for_metric(self.reader, self.path, plan, lambda: rows_in(self.input))
         yield from super().batches(piece, plan, wanted, on_bytes)
 
     def _batch(

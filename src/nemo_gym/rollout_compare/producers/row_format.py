@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Raw, Struct
 
 from nemo_gym.rollout_compare.files import Input
 from nemo_gym.rollout_compare.producers.beside import Beside
-from nemo_gym.rollout_compare.producers.json_rows import end_of_text, parse_value
+from nemo_gym.rollout_compare.producers.outputs import any_said, output_text
 from nemo_gym.rollout_compare.schema import (
     Batch,
     Fields,
@@ -25,10 +24,6 @@ from nemo_gym.rollout_compare.schema import (
     attempt_parts,
     identities_of,
 )
-
-#: Of a field no more than so many characters at its end are looked at, as of a file: a text of short lines takes thirty
-#: times its size.
-MOST_CHARACTERS = 2 << 20
 
 #: No system has a longer path: what is left of one says so as well as the whole.
 _MOST_PATH = 1 << 16
@@ -70,6 +65,15 @@ class Extras(Struct, frozen=True):
 
 Results = tuple[Sequence[float], Sequence[Mask | None], Sequence[Mark | None], Texts]
 """What rows say of their results: the finite reward or NaN, why the row does not count, agent error, failure kind."""
+
+
+def as_written(paths: Sequence[str], some: Iterable[str]) -> tuple[tuple[str, Any], ...]:
+    """Those of some paths whose values may be left as they are written: no other path is the same, or lies in them."""
+    return tuple(
+        (path, Raw)
+        for path in some
+        if paths.count(path) == 1 and not any(other.startswith(f"{path}.") for other in paths)
+    )
 
 
 def no_tests(_values: Sequence[Any]) -> Mapping[str, str] | None:
@@ -192,7 +196,7 @@ class RowFormat(Struct, frozen=True):
             task_indexes=attempt_parts(index),
             rollout_indexes=attempt_parts(rollout),
             inputs=self.input_numbers(asked),
-            has_output=_any_said(outputs, len(rewards)),
+            has_output=any_said(outputs, len(rewards)),
             identities=identities,
             lines=lines,
             offsets=offsets,
@@ -217,10 +221,9 @@ class RowFormat(Struct, frozen=True):
 
     def kinds_for(self, wanted: Wanted) -> tuple[tuple[str, Any], ...]:
         """What of the values at `paths_for` need not be built whole."""
-        if wanted.fields:  # one of them may be, or lie in, what is not built
-            return ()
-        outputs = tuple((path, Raw) for path in self.outputs) if wanted.output else ()
-        return (*outputs, *(self.answer_kinds if wanted.answer and not wanted.transcript else ()))
+        outputs = as_written(self.paths_for(wanted), self.outputs) if wanted.output else ()
+        answers = self.answer_kinds if wanted.answer and not wanted.transcript and not wanted.fields else ()
+        return (*outputs, *answers)
 
     def record(self, values: Sequence[Any], wanted: Wanted, row: Row | None) -> Record:
         """What was wanted of a row, by its values at `paths_for`."""
@@ -249,7 +252,7 @@ class RowFormat(Struct, frozen=True):
         logs, texts = values[:first], values[first : first + count]
         more = values[first + count : len(self.output_fields)]
         said = (
-            (field, _text(value, as_json=field in self.json_outputs))
+            (field, output_text(value, as_json=field in self.json_outputs))
             for field, value in zip(self.outputs, texts, strict=True)
         )
         found = tuple((field, text) for field, text in said if text)
@@ -260,41 +263,3 @@ class RowFormat(Struct, frozen=True):
         )
         tests = values[len(self.output_fields) : len(self.output_fields) + len(self.tests)]
         return Output(next(named, None), found, self.output_fields, tests=self.tests_of(tests))
-
-
-def _text(value: Any, *, as_json: bool) -> str:
-    """What a field says as text: an object or list as JSON, where it may be one; "" if it says nothing.
-
-    Of a very long value no more than its end is made: of an object as it is written.
-    """
-    if isinstance(value, Raw):
-        written = memoryview(value)
-        if bytes(written[:1]) == b'"':
-            value = end_of_text(written, MOST_CHARACTERS)
-        elif not as_json or not _says(value):
-            return ""
-        elif len(written) > 4 * MOST_CHARACTERS:  # so many bytes are too many characters
-            return str(written[-4 * MOST_CHARACTERS - 1 :], "utf-8", "replace")
-        else:
-            value = parse_value(written)
-    if isinstance(value, str):
-        return "" if value.isspace() else value
-    return (
-        json.dumps(value, ensure_ascii=False, indent=1) if as_json and isinstance(value, dict | list) and value else ""
-    )
-
-
-def _any_said(columns: Sequence[Sequence[Any]], rows: int) -> bytes:
-    """For each row 1 if any of the columns has a value, else 0."""
-    said = [column for column in columns if rows and (_says(column[0]) or column.count(column[0]) < rows)]
-    if not said:
-        return bytes(rows)
-    return bytes(any(map(_says, values)) for values in zip(*said, strict=True))
-
-
-def _says(value: Any) -> bool:
-    """Whether a field has a value, which may be as it is written."""
-    return value is not None and not (isinstance(value, Raw) and memoryview(value) in _NOTHING_WRITTEN)
-
-
-_NOTHING_WRITTEN = (b"", b"null")

@@ -14,7 +14,14 @@ from nemo_gym.rollout_compare.producers.contract import Plan
 from nemo_gym.rollout_compare.producers.depth import room_for_rows
 from nemo_gym.rollout_compare.producers.documents import parse_list_or_object, read_document
 from nemo_gym.rollout_compare.producers.one_file import WholeFile
-from nemo_gym.rollout_compare.producers.records import check_metric, label_in, paths_of, record_again, told_of, value_at
+from nemo_gym.rollout_compare.producers.records import (
+    ask_for_metric,
+    label_in,
+    paths_of,
+    record_again,
+    told_of,
+    value_at,
+)
 from nemo_gym.rollout_compare.producers.tables.rows import TableReader
 from nemo_gym.rollout_compare.schema import Batch, CompareInputError, Fault, Fields, Place, Record, Row, Wanted
 
@@ -66,7 +73,7 @@ class TableSource(WholeFile, frozen=True):
         self, piece: Any, plan: Plan, wanted: Callable[[], Sequence[str]], on_bytes: Callable[[int], None]
     ) -> Iterator[Batch]:
         """The rows of a piece, some at a time."""
-        check_metric(self.reader, self.path, plan, self._all_rows)
+        ask_for_metric(self.reader, self.path, plan, self._all_rows)
         try:
             paths_of(self.reader, (), plan.reward)
         except CompareInputError as error:

@@ -33,7 +33,7 @@ function plain(value, signed) {
   if (data.figures && data.figures.pass_fail) return percent(value, signed);
   const size = Math.abs(value);
   const text = size >= 100 ? size.toPrecision(3) : rounded(size, 3).replace(/\.?0+$/, '');
-  return withSign(value, text, signed);
+  return withSign(Number(text) && value, text, signed);
 }
 
 function sentence(task) {
