@@ -120,6 +120,8 @@ def _in_several_files(table: Table, tasks_of: array[int], tasks: Sequence[str], 
 
     Files may as well each have an attempt at the same tasks, numbered alike: then most attempts stand in several.
     """
+    if len(table.shards) < 2:
+        return
     files = [table.rows_of(shard) for shard in table.shards]
     of_files = [set(_of(tasks_of, rows)) for rows in files]
     if len(set().union(*of_files)) == sum(map(len, of_files)):
