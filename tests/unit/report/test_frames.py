@@ -6,7 +6,7 @@ import csv
 import json
 import sys
 from collections.abc import Iterable
-from io import BytesIO
+from io import BytesIO, StringIO
 from typing import Any
 
 import pytest
@@ -132,3 +132,12 @@ def test_a_repr_is_one_short_line(result: CompareResult) -> None:
         "missing=1, missing_old_only=1, verdict='cannot tell')"
     )
     assert repr(replace(result, tasks=[], statistics=None)) == "CompareResult(tasks=0)"
+
+
+@pytest.mark.parametrize("task", ["a\nb", "c\r=1+1", "\n=1+1", "d\r\n@x", "plain"])
+def test_a_line_break_in_a_text_does_not_end_a_row_of_a_csv_table(task: str) -> None:
+    row = {"task_id": task, "reward": 1}
+    text = "".join(f"{line}\n" for line in lines_of(compare_rollouts([row], [row]), ".csv"))
+    head, *rows = csv.reader(StringIO(text, newline=""))
+    assert [len(cells) for cells in rows] == [len(head)]
+    assert rows[0][0] == (f"'{task}" if task.startswith("\n") else task)

@@ -38,7 +38,10 @@ COLUMNS: Final = {
 }
 
 # What a spreadsheet takes for a formula when a cell begins so.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+# The writer quotes the characters of the end of a line, and before Python 3.13 no other line break.
+_END = "\r\n"
 
 
 def records_of(result: CompareResult) -> list[dict[str, Any]]:
@@ -90,8 +93,8 @@ def _csv(result: CompareResult) -> Iterator[str]:
     yield ",".join(COLUMNS)
     for record in records_of(result):
         line = StringIO()
-        csv.writer(line, lineterminator="").writerow(_cell(record[name]) for name in COLUMNS)
-        yield line.getvalue()
+        csv.writer(line, lineterminator=_END).writerow(_cell(record[name]) for name in COLUMNS)
+        yield line.getvalue().removesuffix(_END)
 
 
 def _cell(value: Any) -> Any:
